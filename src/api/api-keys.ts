@@ -10,7 +10,6 @@ export interface ApiKey {
   readonly roles: readonly string[] | undefined;
   /** The last four characters, to tell keys apart; absent if the key is short or not reported. */
   readonly tail?: string;
-  /** The key of this request. */
   readonly isOwn: boolean;
 }
 
@@ -19,10 +18,7 @@ const record = z.object({ Id: id, Key: text, Roles: texts });
 export function createApiKeys(send: Send, own: Secret) {
   const pages = createPages(send, { operation: 'List API Keys', path: '/apikey' });
   return {
-    /**
-     * Every key of the account; `skipped` counts unreadable ones. Sub-user and scoped keys get `key_refused` here, while
-     * other operations work.
-     */
+    /** Every key of the account; `skipped` counts unreadable ones. Restricted keys get `key_refused` only here. */
     async list(): Promise<{ keys: ApiKey[]; skipped: number }> {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply) => {
         const read = readLeniently(record, raw);

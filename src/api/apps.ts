@@ -13,7 +13,6 @@ import { checkTextId, type IdKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
 export interface LatencyPoint {
-  /** The service's key. */
   readonly label: string;
   /** Epoch ms, if the label is a time. */
   readonly at?: number;
@@ -32,10 +31,7 @@ const usageSummary = z.object({
   status: text.transform((status) => status?.toLowerCase() || undefined),
 });
 
-/**
- * Absent: not reported. `latencyChart`: oldest first; points without a time last. `unknownChart`: as JSON, where no point
- * could be read.
- */
+/** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read. */
 export type AppSummary = Awaited<ReturnType<ReturnType<typeof createApps>['summary']>>;
 
 const appIdKind: IdKind = {
@@ -45,7 +41,6 @@ const appIdKind: IdKind = {
 
 export function createApps(send: Send) {
   return {
-    /** Get Application Usage Summary. */
     async summary(appId: string) {
       const path = pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'summary');
       return send({ operation: 'Get Application Usage Summary', path }, async (reply) => {
@@ -91,9 +86,8 @@ export function createVolumes(send: Send) {
   return {
     /**
      * Delete All Volume Instances: irreversible. Sent at most once, whatever the answer, to a path of `volumePath`. `ids`:
-     * the deleted instances, empty if there were none, undefined if the service did not say. Throws ApiError: `refused`
-     * while an instance is attached, `not_found` for a wrong id or a volume that is already gone. The outcome is unknown if
-     * `sent` is true and the code is timeout, unreachable, cut, unavailable or unexpected.
+     * the deleted instances, undefined if the service did not say. Throws ApiError: `refused` while an instance is attached;
+     * the outcome is unknown if `sent` is true and the code is timeout, unreachable, cut, unavailable or unexpected.
      */
     async deleteAll(path: string) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;

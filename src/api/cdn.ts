@@ -10,10 +10,8 @@ import { createUploadScanning } from './upload-scanning.ts';
 import { createVariables } from './variables.ts';
 import { createPullZones, createZoneLoads } from './zones/pull-zones.ts';
 
-/** The CDN of one deployment. */
 export type Cdn = ReturnType<typeof createCdn>;
 
-/** The eight operations of the specification, with one person's key. */
 export type CdnClient = ReturnType<Cdn['withKey']>;
 
 export function createCdn(options: CdnOptions) {

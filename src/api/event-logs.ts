@@ -6,7 +6,7 @@ import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
 export interface EventLogFilter {
-  /** `ip`, `ruleId`, …: described by the service in prose, not as an enumeration; it refuses others. */
+  /** `ip`, `ruleId`, … */
   readonly field: string;
   /** `eq`, `in`, `contains`, `cidr`, `wildcard`. */
   readonly op: string;
@@ -17,7 +17,6 @@ export interface EventLogFilter {
 export interface EventLogExport {
   readonly from: Date;
   readonly to: Date;
-  /** Searches IP, rule id, URL, User-Agent and rule name. */
   readonly query?: string;
   /** All must match. */
   readonly filters?: readonly EventLogFilter[];
@@ -28,7 +27,6 @@ export const shieldZoneIdKind: IdKind = {
   hint: 'A shield zone ID is a whole number, such as 501. It is not the pull zone’s ID.',
 };
 
-/** The specification's name. */
 export const exportOperation = 'Export Event Logs as CSV';
 
 const maxWindowMs = 72 * hourMs;
@@ -39,11 +37,7 @@ export function findOldestEnd(now: Date, marginMs = 10 * minuteMs): Date {
   return new Date(Math.ceil((now.getTime() - maxWindowMs + marginMs) / minuteMs) * minuteMs);
 }
 
-/**
- * The specification does not bind the start of a window: an earlier one is the service's to refuse.
- *
- * @throws UserError for a window that does not end within the service's 72 hours.
- */
+/** @throws UserError for a window that does not end within the service's 72 hours. The service judges its start. */
 export function checkEventLogWindow({ from, to }: Pick<EventLogExport, 'from' | 'to'>, now: number): void {
   const [begin, end] = [from.getTime(), to.getTime()];
   if (Number.isNaN(begin) || Number.isNaN(end))
@@ -64,10 +58,7 @@ export function isWindowError({ code, operation, errorKey = '', serviceMessage =
 
 export function createEventLogs(send: Send, now: () => number = Date.now) {
   return {
-    /**
-     * Export Event Logs as CSV. The rows hold personal data. Throws a UserError for a bad id, window or filter; ApiError
-     * `refused` if the service's 200 is a refusal.
-     */
+    /** Export Event Logs as CSV. Throws a UserError for a bad id, window or filter; ApiError `refused` also after a 200. */
     async export(shieldZoneId: string, wanted: EventLogExport) {
       const { from, to, query, filters = [] } = wanted;
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
@@ -127,10 +118,7 @@ async function readFileReply(reply: Reply) {
     return: () => chunks.return(),
     [Symbol.asyncIterator]: () => body,
   };
-  return {
-    // The file while it arrives. Return it if it is not read to the end. Fails with ApiError: cut, timeout, cancelled.
-    body,
-    // The length of a compressed answer is not that of the file.
-    length: Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced,
-  };
+  // The length of a compressed answer is not that of the file. Who does not read `body` to its end returns it.
+  const length = Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced;
+  return { body, length };
 }

@@ -17,17 +17,13 @@ import type { Send } from './http/request.ts';
 export interface ScanDay {
   /** `yyyy-MM-dd`, if the service's key is a day. */
   readonly day?: string;
-  /** The service's key. */
   readonly label: string;
   readonly loggedRequests?: number;
   readonly blockedRequests?: number;
   readonly filesScanned?: number;
 }
 
-/**
- * Absent: not reported. `days`: the past 28 days, oldest first; keys that are no day come last. `unknownOverview`: as JSON,
- * where no day could be read.
- */
+/** Absent: not reported. `days`: oldest first; `unknownOverview`: as JSON, where no day could be read. */
 export type UploadScanningMetrics = Awaited<ReturnType<ReturnType<typeof createUploadScanning>['metrics']>>;
 
 const envelope = { error: undefined, data: undefined };
@@ -41,10 +37,7 @@ const data = z.object({
 
 export function createUploadScanning(send: Send) {
   return {
-    /**
-     * Get upload scanning metrics. Throws ApiError `refused`, with the service's message, for an unknown zone or a plan
-     * without the feature.
-     */
+    /** Get upload scanning metrics. Throws ApiError `refused` for an unknown zone or a plan without the feature. */
     async metrics(shieldZoneId: string) {
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       const path = pathOf('shield', 'metrics', 'shield-zone', id, 'upload-scanning');
@@ -80,10 +73,7 @@ function readDays(raw: unknown): readonly ScanDay[] {
     .sort((a, b) => ((a.day ?? `~${a.label}`) < (b.day ?? `~${b.label}`) ? -1 : 1));
 }
 
-/**
- * The day of a key of the map as `yyyy-MM-dd`. Keys are dd-MM-yyyy, ISO or epoch times, never month first. Undefined for
- * anything else, days that do not exist included: the key is then shown as it came.
- */
+/** The day of a key of the map: dd-MM-yyyy, ISO or an epoch time, never month first; undefined for anything else. */
 export function parseMapDay(key: string): string | undefined {
   const at = /^\d+$/u.test(key) ? readKeyTime(key) : undefined;
   if (at !== undefined) return new Date(at).toISOString().slice(0, 10);

@@ -16,12 +16,7 @@ export function variablePath(scriptId: string, variableId: string): string {
   return pathOf('compute', 'script', script, 'variables', variable);
 }
 
-/**
- * The sealed body of a change: all but the value. Members that do not change are left out: what null would
- * mean is not specified.
- *
- * @throws UserError for an empty change or a value that is too long.
- */
+/** The sealed body of a change: all but the value. @throws UserError for an empty change or a value that is too long */
 export function variableBody(change: { value?: Secret | undefined; required?: boolean | undefined }): string {
   const { value, required } = change;
   const hint = 'Give a new value, or say whether the variable is required.';
@@ -34,34 +29,24 @@ export function variableBody(change: { value?: Secret | undefined; required?: bo
 
 export function createVariables(send: Send) {
   return {
-    /**
-     * Update Variable. Sent at most once, whatever the answer, to a path of `variablePath` with a body of `variableBody`.
-     * Returns the variable after the change; members that were not reported are absent.
-     */
+    /** Update Variable. Sent once, unless 429 asks for a pause, to a path of `variablePath` with a body of `variableBody`. */
     async update(path: string, body: string, value?: Secret) {
       const request = {
         operation: 'Update Variable',
         method: 'POST',
         path,
-        body: value ? withValue(body, value) : body,
+        body: value
+          ? canonicalJson({ ...(JSON.parse(body) as Record<string, Json>), DefaultValue: value.reveal() })
+          : body,
         secrets: value ? [value] : [],
       } as const;
       return send(request, async (reply) => {
         const { Id, Name, Required, DefaultValue } = readAnswer(reply, (await reply.json()) ?? {}, answer);
         const defaultValue =
           typeof DefaultValue === 'string' ? new Secret(DefaultValue, 'variable-value') : null;
-        return omitMissing({
-          id: Id,
-          name: Name,
-          required: Required,
-          defaultValue,
-          requestId: reply.requestId,
-        });
+        const { requestId } = reply;
+        return omitMissing({ id: Id, name: Name, required: Required, defaultValue, requestId });
       });
     },
   };
-}
-
-function withValue(body: string, value: Secret): string {
-  return canonicalJson({ ...(JSON.parse(body) as Record<string, Json>), DefaultValue: value.reveal() });
 }

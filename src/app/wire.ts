@@ -189,7 +189,7 @@ export async function wire(
     ...rows,
     ...ways,
     ...readers,
-    settingsHistory: createSettingsHistory({ db, sealer, now }),
+    settingsHistory: createSettingsHistory(db, sealer, now),
     policies: createPolicies({ db, audit, now }),
     postToResponseUrl: createResponseUrls({ egress, apiUrl, onCall, sendNativeBlocks }),
   };

@@ -1,6 +1,5 @@
 import { ApiError } from '../api/http/errors.ts';
 import { UserError } from '../errors.ts';
-import { contentHash } from '../lib/canonical-json.ts';
 import * as views from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import type { Context, Feature } from './define.ts';
@@ -20,17 +19,14 @@ export const apiKeys: Feature = {
       run: (_, context) => listKeys(context),
     },
   ],
-  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (seen, context) => listKeys(context, seen) }],
+  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (_, context) => listKeys(context) }],
 };
 
-/** `seen` is the hash of the keys whose file has been sent. */
-async function listKeys(context: Context, seen?: string): Promise<Message> {
+async function listKeys(context: Context): Promise<Message> {
   const cdn = await context.cdn();
   try {
-    const listed = await cdn.apiKeys.list();
-    const mark = contentHash(listed.keys);
-    const { files, ...words } = views.renderApiKeys({ ...listed, asOf: context.now(), refresh: mark });
-    return files && mark !== seen ? { ...words, files } : words;
+    const { keys, skipped } = await cdn.apiKeys.list();
+    return views.renderApiKeys(keys, skipped, context.now());
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
     // Restricted keys are refused only here. A deleted key is refused here, too, and reported as such.

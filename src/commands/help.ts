@@ -7,8 +7,8 @@ import { findMeanings, findWordsFor, putMeaningFirst } from './aliases.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { parseWords, withoutFirst } from './words.ts';
-import { zoneCommand } from './zones/details.ts';
 import { lookUpZone } from './zones/lookup.ts';
+import { zoneCommand } from './zones/zones.ts';
 
 const helpCommand: Command = {
   name: 'help',

@@ -26,8 +26,8 @@ import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes } from './zones/changes.ts';
 import { compare } from './zones/compare.ts';
-import { zones } from './zones/list.ts';
 import { scripts } from './zones/pickers.ts';
+import { zones } from './zones/zones.ts';
 
 /** All features, in the order of the help. A new feature is one line here. */
 export const features: readonly Feature[] = [

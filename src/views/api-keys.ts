@@ -5,21 +5,12 @@ import { button } from './blocks/buttons.ts';
 import { agree, andMore, formatInteger, formatMoment, pluralize } from './blocks/format.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
-interface ApiKeyList {
-  readonly keys: readonly ApiKey[];
-  /** Unreadable ones, left out. */
-  readonly skipped: number;
-  readonly asOf: Date;
-  /** The value of the Refresh button. */
-  readonly refresh: string;
-}
-
 /** Keys that get a line; with more of them the answer has a file, too. */
 const mostLines = 15;
 const mostRoles = 6;
 
 /** The keys of the account, the reader's own first, with the roles as the CDN reports them. */
-export function renderApiKeys({ keys: all, skipped, asOf, refresh }: ApiKeyList): Message {
+export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Date): Message {
   const keys = all.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
   const own = keys.find(({ isOwn }) => isOwn);
   const count = pluralize(keys.length, 'API key');
@@ -33,7 +24,7 @@ export function renderApiKeys({ keys: all, skipped, asOf, refresh }: ApiKeyList)
       ...keys.slice(0, mostLines).map(renderKey),
       isCut && `${formatInteger(keys.length - mostLines)} more are in the file`,
     ],
-    actions: [button('Refresh', 'api-keys:refresh', refresh)],
+    actions: [button('Refresh', 'api-keys:refresh', 'all')],
     notes: [
       skipped > 0 &&
         `:warning: ${pluralize(skipped, 'key')} could not be read and ${agree(skipped, 'is', 'are')} left out`,

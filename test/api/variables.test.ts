@@ -25,9 +25,10 @@ test('only what changes is sent, and zeros before an id are no part of it', asyn
   expect(cdn.requests[0]?.headers['content-type']).toBe('application/json');
 });
 
+const update = async (status: number, body: unknown) =>
+  (await answerAlways(status, body)).client().variables.update(path, variableBody({ required: true }));
+
 test('the value comes back as a secret; an answer without a body is a change that was made', async () => {
-  const update = async (status: number, body: unknown) =>
-    (await answerAlways(status, body)).client().variables.update(path, variableBody({ required: true }));
   const variable = await update(200, answer);
   expect(variable.defaultValue?.reveal()).toBe('CANARY');
   expect(JSON.stringify(variable) + inspect(variable)).not.toContain('CANARY');

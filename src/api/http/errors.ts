@@ -1,22 +1,19 @@
 import type { NetworkFailure } from '../../lib/network-failure.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
-/** Kinds of failure that a caller can tell apart. */
+/**
+ * `refused`: a 4xx, or a refusal in the body of a 2xx; `unavailable`: 5xx; `unreachable`: no connection; `cut`: the body broke
+ * off; `unexpected`: a redirect, HTML, or JSON of another shape.
+ */
 export type ApiErrorCode =
-  /** The key is wrong, deleted or has too few rights. */
   | 'key_refused'
-  /** Any other 4xx, or a refusal in the body of a 2xx. */
   | 'refused'
   | 'not_found'
   | 'rate_limited'
-  /** 5xx. */
   | 'unavailable'
-  /** No connection. */
   | 'unreachable'
   | 'timeout'
-  /** The body broke off. */
   | 'cut'
-  /** A redirect, HTML, or JSON of another shape. */
   | 'unexpected'
   | 'cancelled';
 
@@ -32,10 +29,7 @@ export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }
   );
 }
 
-/**
- * The one error of this folder, apart from UserError for typing mistakes. Its message holds only fixed words, so
- * it may be logged; it never has a cause, since ofetch's errors carry the key and the whole address.
- */
+/** Its message holds only fixed words, so it may be logged; it has no cause: ofetch's errors carry the key and the address. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   declare readonly code: ApiErrorCode;
@@ -51,7 +45,6 @@ export class ApiError extends Error {
   /** Cdn-Requestid, to quote to the service's support. */
   declare readonly requestId: string | undefined;
   declare readonly retryAfterSeconds: number | undefined;
-  /** Why there was no connection. */
   declare readonly network: NetworkFailure | undefined;
 
   constructor(facts: ApiErrorFacts) {
@@ -63,7 +56,6 @@ export class ApiError extends Error {
 export type ApiErrorFacts = Pick<ApiError, 'code' | 'operation' | 'sent'> &
   Partial<Omit<ApiError, keyof Error>>;
 
-/** Details of a failure, from any shape of error body that the service has. */
 export interface ErrorDetails extends Pick<ApiError, 'serviceMessage' | 'errorKey' | 'fieldErrors'> {
   /**
    * `envelope`: a filled `error` or `errorResponse`, or a bare errorKey: the request was refused, whatever the status.
@@ -76,11 +68,7 @@ export interface ErrorDetails extends Pick<ApiError, 'serviceMessage' | 'errorKe
 const maxMessageLength = 500;
 const noDetails = { serviceMessage: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' } as const;
 
-/**
- * Reads the error bodies of all surfaces: shapes A, B and C, the core's `{ErrorKey,Field,Message}`, the containers'
- * `[{message}]` and bare string, shield's `error` and `errorResponse`. Anything else has no details. `clean` removes
- * secrets before sentences are truncated: half a key would not be found.
- */
+/** Reads the error bodies of all surfaces. `clean` removes secrets before sentences are truncated. */
 export function readErrorBody(raw: unknown, clean?: (text: string) => string): ErrorDetails {
   const cleaned = clean ? mapTexts(raw, clean) : raw;
   if (typeof cleaned === 'string')
@@ -104,10 +92,7 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
   return { serviceMessage: message, errorKey, fieldErrors, kind };
 }
 
-/**
- * The code for a status. 401 and 403 mean the key, unless the body says something else: shield answers a wrong time
- * window with 401.
- */
+/** 401 and 403 mean the key, unless the body says something else: shield answers a wrong time window with 401. */
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
   if (status === 401 || status === 403) return isAboutKey(words) ? 'key_refused' : 'refused';
   if (status === 429) return 'rate_limited';
@@ -125,7 +110,6 @@ function isAboutKey({ kind, serviceMessage: message = '', errorKey = '' }: Error
   return (message === '' && errorKey === '') || keyWords.test(`${message} ${errorKey.replaceAll('_', ' ')}`);
 }
 
-/** One line, bounded. */
 export function toSentence(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const line = value

@@ -3,10 +3,7 @@ import { parseIsoTime, toEpochMs } from '../../lib/time.ts';
 import { isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
-/**
- * Parses `raw` and drops as little as possible, since the service changes its model about monthly: members and list
- * elements of the wrong type are left out and named in `wrong`. Undefined only if a required member is missing.
- */
+/** Parses `raw`. Members and elements of the wrong type are left out and named in `wrong`; undefined if a required one is missing. */
 export function readLeniently<S extends z.ZodType>(
   schema: S,
   raw: unknown,
@@ -56,16 +53,12 @@ export const id = z.union([z.number().int(), z.string().regex(/^-?\d{1,20}$/)]).
 /** A reference to another resource; null, 0 and -1 mean none. */
 export const link = id.transform((value) => (/^[1-9]/.test(value) ? value : undefined)).nullish();
 
-/** Drops members that are null or undefined. */
 export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);
   return Object.fromEntries(members) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/**
- * Parses a small answer that is one object. Throws ApiError `unexpected` for anything else, and `refused` if it only
- * describes a failure. `beyond`: members of the schema that the specification does not have.
- */
+/** Parses a small answer that is one object. Throws ApiError `unexpected`, or `refused` if it only describes a failure. */
 export function readAnswer<S extends z.ZodObject>(
   reply: Reply,
   body: unknown,
@@ -81,10 +74,7 @@ export function readAnswer<S extends z.ZodObject>(
   return read.value;
 }
 
-/**
- * The members that are not in `known`, and those that are missing. `beyond`: members that may be missing. Only names, and
- * bounded: they are logged.
- */
+/** The members that are not in `known`, and those that are missing and not `beyond` the specification. They are logged. */
 export function compareNames(
   body: unknown,
   known: object,

@@ -8,11 +8,7 @@ const maxListBytes = 1_000_000_000;
 /** Bytes parsed between two pauses: some five zones, as many milliseconds where all of their settings are digested. */
 const pieceLength = 32_768;
 
-/**
- * Reads a list of any length while it arrives: `take` gets the elements one by one and returns false when it has enough.
- * Holds one piece at a time and pauses between pieces. Returns the document around the list, or undefined if `take` had
- * enough. Throws ApiError: `cut`, `unexpected`, or `refused` if the body says so.
- */
+/** Reads a list of any length while it arrives, until `take` returns false. Returns the document around a whole list. */
 export async function readList(
   reply: Reply,
   member: string,
@@ -64,22 +60,17 @@ const maxElements = 250_000;
 const maxPages = maxElements / pageLength;
 
 /** The part of one raw element of a page to keep; undefined if it is unreadable. */
-type Project<T> = (raw: unknown, reply: Reply, page: number) => T | undefined;
+type Project<T> = (raw: unknown, reply: Reply) => T | undefined;
 
 /** True if a page needs no (further) reading after `count` of its elements. */
-type Enough = (page: number, count: number) => boolean;
+type Enough = (count: number) => boolean;
 
 /** Runs work that will hold so many elements in memory, in its turn. */
 export type TakeTurn = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
-/**
- * A list, page by page. It always asks for a page, since the service may send everything without one, and accepts the
- * envelope and the plain array.
- */
+/** A list, page by page. The service may answer with the envelope or with a plain array of everything. */
 export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
-  /**
-   * One page, from 1 on. `skipped`: unreadable elements; `total` and `more` are undefined if the service does not say.
-   */
+  /** One page, from 1 on. `skipped`: unreadable elements; `total` and `more` are undefined if the service does not say. */
   function read<T>(
     query: { readonly page: number; readonly perPage: number; readonly search: string | undefined },
     project: Project<T>,
@@ -90,11 +81,11 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
       const kept: T[] = [];
       let skipped = 0;
       const take = (raw: unknown) => {
-        const element = project(raw, reply, query.page);
+        const element = project(raw, reply);
         if (element === undefined) skipped += 1;
         else kept.push(element);
         if (kept.length > maxElements) throw reply.error('unexpected');
-        return !enough(query.page, kept.length);
+        return !enough(kept.length);
       };
       const outside = await readList(reply, 'Items', yieldToEventLoop, take);
       if (!outside) return { kept, skipped, total: undefined, more: true };
@@ -119,14 +110,13 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const kept = new Map<string, T>();
     let skipped = 0;
     let hasFailed = false;
-    const isEnough: Enough = (page, count) => hasFailed || enough(page, count);
+    const isEnough: Enough = (count) => hasFailed || enough(count);
     const get = (page: number) =>
       read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
         // The others stop at their next element.
         hasFailed = true;
         throw error;
       });
-    /** Adds a page; true if the next one is worth reading. */
     const add = (page: Awaited<ReturnType<typeof get>>): boolean => {
       const before = kept.size;
       skipped += page.skipped;
@@ -144,7 +134,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
     if (goesOn)
       await takeTurn(total, async () => {
-        for (let next = 2; goesOn && next <= maxPages && !enough(next, 0); ) {
+        for (let next = 2; goesOn && next <= maxPages && !enough(0); ) {
           // Beyond what the service says that it has, page by page.
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
@@ -166,9 +156,7 @@ const closeArray = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** The rest of a document after its elements are cut out. */
 export interface Outside {
-  /** Where the list was: at the top, or the named member of an object. */
   readonly found: 'top' | 'member' | 'nowhere';
   /** The document with an empty list in its place. */
   readonly document: unknown;
@@ -182,10 +170,8 @@ const maxOutsideBytes = 64_000;
 const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
 
 /**
- * Cuts a JSON document (a list, or an object with a list in `member`) into the list's elements while it arrives. Only the
- * borders between elements are looked for, byte by byte, so a chunk may end anywhere; JSON.parse gets the elements that
- * end in a chunk as one list, and checks everything else. Throws a SyntaxError for invalid JSON and for what is too large, after
- * `take` got the elements of earlier chunks. One JSON.parse of 50,000 zones would block the event loop for 3.5 seconds.
+ * Cuts a JSON document (a list, or an object with a list in `member`) into the list's elements while it arrives. A chunk may end
+ * anywhere; JSON.parse gets the elements that end in it as one list, and checks everything else. @throws SyntaxError
  */
 export function createCutter(member: string) {
   const memberStart = new RegExp(`[{,]\\s*"${member}"\\s*:\\s*\\[$`, 'u');

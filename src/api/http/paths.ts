@@ -25,10 +25,7 @@ const escapedUnsafeCharacters = /%(25)*(2e|2f|5c|[01][\da-f]|7f)/i;
 // oxlint-disable-next-line no-control-regex -- control characters are what is refused here
 const unsafeCharacters = /[/\\\u0000-\u001f\u007f-\u009f]/;
 
-/**
- * A textual id for one path segment, not yet encoded. Ids come from people, so anything that could lead to another path
- * is refused with a UserError: `..`, slashes, their escaped forms, control characters.
- */
+/** A textual id for one path segment. Anything that could lead to another path is refused with a UserError. */
 export function checkTextId(value: string, kind: IdKind): string {
   const refused =
     value === '' ||
@@ -52,10 +49,7 @@ function createIdError({ noun, hint }: IdKind): UserError {
   return new UserError(`This is not ${noun}.`, hint);
 }
 
-/**
- * An address without possible secrets: user, password and query values are removed (`?sig=…`), since signatures and
- * tokens travel there. Accepts any text, address or not.
- */
+/** An address, or any text, without user, password and query values (`?sig=…`), where signatures and tokens travel. */
 export function redactUrl(url: string): string {
   // The fast path for nearly every address of a large list.
   if (!/[@?#]/.test(url)) return url;

@@ -14,9 +14,7 @@ import {
 } from './errors.ts';
 
 export interface CdnOptions {
-  /** {base_url} of the specification. */
   readonly apiUrl: string;
-  /** {origin_logging_url} of the specification. */
   readonly originLoggingUrl: string;
   readonly fetch?: typeof globalThis.fetch;
   /** Wait for the headers, and between two pieces of a body. Default 10 s. */
@@ -32,31 +30,27 @@ export interface CdnOptions {
   readonly onDrift?: (drift: Drift) => void;
 }
 
-/** One try of a request, from its sending to the end of its body. */
+/** One try of an operation, from its sending to the end of its body. */
 export interface Attempt {
-  /** The specification's name of the operation. */
   readonly name: string;
   /** `failed`: whoever read the answer failed. */
   readonly outcome: 'ok' | 'failed' | ApiErrorCode;
-  /** Undefined where there was no answer. */
   readonly status: number | undefined;
-  /** Milliseconds since the epoch, by the machine's clock. */
+  /** ms since the epoch. */
   readonly startedAt: number;
   readonly seconds: number;
 }
 
-/** Differences between an answer and the specification. */
+/** Members by which an answer differs from the specification. */
 export interface Drift {
   readonly operation: string;
-  /** Members of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
+  /** Of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
   readonly wrong: readonly string[];
-  /** Members of the specification that are absent. */
   readonly missing: readonly string[];
-  /** Members that the specification does not have. They are ignored. */
+  /** The specification does not have them. They are ignored. */
   readonly unknown: readonly string[];
 }
 
-/** One call of an operation. */
 export interface ApiRequest {
   /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
@@ -67,7 +61,6 @@ export interface ApiRequest {
   readonly host?: 'originLoggingUrl';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
-  /** JSON text. */
   readonly body?: string;
   /** Values of the body that must not appear in an error. */
   readonly secrets?: readonly Secret[];
@@ -76,9 +69,7 @@ export interface ApiRequest {
   readonly isSlow?: true;
 }
 
-/** A 2xx answer whose body has not been read. */
 export interface Reply {
-  readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
   /** Read it once, to its end or leave it early: the connection stays open until then. */
@@ -87,17 +78,13 @@ export interface Reply {
   readonly patienceMs: number;
   /** The whole body, parsed; undefined if it is empty. For small bodies. */
   readonly json: () => Promise<unknown>;
-  /** An error about this answer. */
   readonly error: (code: ApiErrorCode) => ApiError;
   /** The error for a body of the wrong outer shape, with the service's message if it has one. */
   readonly wrongShape: (body: unknown) => ApiError;
   readonly reportDrift: (drift: Omit<Drift, 'operation'>) => void;
 }
 
-/**
- * Sends a request and passes the answer to `consume`. Both together are one try, so that a body that is cut short can be
- * read again; the result of `consume` must not depend on an earlier try. Throws ApiError only.
- */
+/** Sends a request and passes the answer to `consume`: together one try, which may be repeated. Throws ApiError only. */
 export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
 
 // Bytes, decompressed. The largest answer that is read whole, an app's latencies, has some 10 kB; of hostile JSON the
@@ -110,7 +97,7 @@ const tookTooLong = new Error('the service took too long');
 export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, budget?: ErrorBudget): Send {
   const { timeoutMs = 10_000, now = Date.now, random = Math.random, fetch = globalThis.fetch } = cdn;
   const { sleep = (ms, signal) => delay(ms, undefined, signal && { signal }) } = cdn;
-  // ofetch would retry a GET at once, and on 409 too; the rule is in retry.ts.
+  // ofetch would retry a GET at once, and on 409 too.
   const defaults = { retry: 0, ignoreResponseError: true, responseType: 'stream' } as const;
   const ofetch = createFetch({ fetch, defaults });
 
@@ -121,10 +108,10 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         throw new ApiError({ code: 'cancelled', operation: request.operation, sent: tries > 1 });
       try {
         const attempt = () => observe(request, consume);
-        return await (budget ? budget.spend(attempt) : attempt());
+        return await (budget?.spend(attempt) ?? attempt());
       } catch (error) {
         if (!(error instanceof ApiError) || !mayRepeat(request, error)) throw error;
-        const wait = findRetryDelay({ error, tries, waitedMs, random: random() });
+        const wait = findRetryDelay(error, tries, waitedMs, random());
         if (wait === undefined) throw error;
         // A cancelled request ends the wait; the loop checks the signal.
         await sleep(wait, signal).catch(() => {});
@@ -133,23 +120,17 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     }
   };
 
-  /** One try, reported. */
   async function observe<T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>): Promise<T> {
     const startedAt = Date.now();
     const started = performance.now();
     let status: number | undefined;
     let outcome: Attempt['outcome'] = 'failed';
     try {
-      const reply = await once(request);
-      ({ status } = reply);
-      const result = await consume(reply);
+      const result = await consume(await once(request, (answered) => (status = answered)));
       outcome = 'ok';
       return result;
     } catch (error) {
-      if (error instanceof ApiError) {
-        outcome = error.code;
-        status ??= error.status;
-      }
+      if (error instanceof ApiError) outcome = error.code;
       throw error;
     } finally {
       const seconds = (performance.now() - started) / 1000;
@@ -157,7 +138,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     }
   }
 
-  async function once(request: ApiRequest): Promise<Reply> {
+  async function once(request: ApiRequest, onStatus: (status: number) => void): Promise<Reply> {
     const { operation, method = 'GET', host = 'apiUrl', path, query = {}, body = null } = request;
     const controller = new AbortController();
     const patienceMs = request.isSlow ? 3 * timeoutMs : timeoutMs;
@@ -183,18 +164,22 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     });
 
     const { status, headers } = response;
-    const requestId = readRequestId(headers, hide);
+    onStatus(status);
+    // A redacted value no longer has this shape.
+    const requestId = /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
     const fail = (code: ApiErrorCode, facts: Partial<ApiErrorFacts> = {}) =>
       new ApiError({ code, operation, sent: true, status, requestId, ...facts });
 
     if (!response.ok) {
-      const text = await readText(maxErrorBytes).catch(ignoreUnreadable);
+      const text = await readText(maxErrorBytes).catch((error: unknown) => {
+        if (error instanceof ApiError && error.code === 'cancelled') throw error;
+        return '';
+      });
       const { kind, ...facts } = readErrorBody(parseJson(text), hide);
       const code = classifyStatus(status, { kind, ...facts }, isHtml(headers.get('content-type'), text));
       throw fail(code, { ...facts, retryAfterSeconds: readRetryAfter(headers.get('retry-after'), now()) });
     }
     return {
-      status,
       headers,
       requestId,
       chunks,
@@ -255,9 +240,10 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     }
 
     function hide(text: string): string {
+      const secrets = [key, ...(request.secrets ?? [])];
       return redactValues(
         text,
-        [key, ...(request.secrets ?? [])].map((secret) => secret.reveal()),
+        secrets.map((secret) => secret.reveal()),
       );
     }
   }
@@ -278,21 +264,10 @@ async function waitAtMost<T>(ms: number, controller: AbortController, work: Prom
   }
 }
 
-/** A pause is asked of every request but a deletion, which is sent once. All else is repeated for reads only. */
+/** After 429 everything but a deletion is repeated, after other failures only what reads. */
 function mayRepeat({ method, isRead }: ApiRequest, { code }: ApiError): boolean {
   if (!method || isRead) return true;
   return code === 'rate_limited' && method !== 'DELETE';
-}
-
-/** An unreadable error body counts as empty. A cancelled request stays cancelled. */
-function ignoreUnreadable(error: unknown): string {
-  if (error instanceof ApiError && error.code === 'cancelled') throw error;
-  return '';
-}
-
-function readRequestId(headers: Headers, hide: (text: string) => string): string | undefined {
-  // A redacted value no longer has this shape.
-  return /^[\w.:-]{1,80}$/.exec(hide(headers.get('cdn-requestid') ?? ''))?.[0];
 }
 
 /** Three tries and a few seconds in all, because a person is waiting for the answer. */
@@ -300,17 +275,15 @@ const maxTries = 3;
 const maxWaitMs = 4_000;
 
 /**
- * The retry rule for reads: 429 after the service's Retry-After if that fits into the time left; 5xx, no connection and
- * a cut body. A timeout has already cost the person ten seconds and is not repeated. `tries` have been, `random` (0 ≤ x < 1)
- * is for jitter. Returns milliseconds to wait before the next try, or undefined to give up.
+ * Milliseconds to wait before the next try; undefined to give up. After 429 the service's Retry-After counts if it fits into
+ * the time left. A timeout has already cost the person ten seconds. `random` (0 ≤ x < 1) is for jitter.
  */
-export function findRetryDelay(failed: {
-  readonly error: ApiError;
-  readonly tries: number;
-  readonly waitedMs: number;
-  readonly random: number;
-}): number | undefined {
-  const { error, tries, waitedMs, random } = failed;
+export function findRetryDelay(
+  error: ApiError,
+  tries: number,
+  waitedMs: number,
+  random: number,
+): number | undefined {
   if (tries >= maxTries || !isTransient(error) || error.code === 'timeout') return undefined;
   const { retryAfterSeconds: asked } = error;
   const backoff = 250 * 2 ** (tries - 1) * (1 + random);
@@ -329,26 +302,19 @@ export function readRetryAfter(header: string | null, now: number): number | und
   return Number.isNaN(at) ? undefined : Math.min(Math.max(0, (at - now) / 1000), 86_400);
 }
 
-/** Failures of the service or the network, not of the request. */
-const transientCodes = new Set(['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited']);
-
-/** The same request may succeed in a moment. */
-export function isTransient(error: ApiError): boolean {
-  return transientCodes.has(error.code);
+/** Failures of the service or the network, not of the request: the same one may succeed in a moment. */
+export function isTransient({ code }: ApiError): boolean {
+  return ['unavailable', 'unreachable', 'timeout', 'cut', 'rate_limited'].includes(code);
 }
 
 export type ErrorBudget = ReturnType<typeof createErrorBudget>;
 
-/**
- * Bounds the failed requests of one piece of work, retries included. Where the first one that ends fails, the work ends: a
- * service that is down is not asked again.
- */
+/** Bounds the failed requests of one piece of work. Where the first one that ends fails, the work ends: the service is down. */
 export function createErrorBudget(most: number) {
   let spent = 0;
   let isUp = false;
   let last: ApiError | undefined;
   return {
-    /** Failed requests so far. */
     spent: () => spent,
     /** Runs one try of one request. @throws its error; the last one, without sending, if the budget is spent. */
     async spend<T>(attempt: () => Promise<T>): Promise<T> {

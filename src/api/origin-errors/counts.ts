@@ -7,7 +7,6 @@ interface Kind {
   readonly serverZone: string | undefined;
 }
 
-/** Entries with the same error code, status and server zone. */
 export interface Group extends Kind {
   readonly count: number;
   /** ms since the epoch; undefined where no entry of it had a time. */
@@ -18,7 +17,6 @@ export interface Group extends Kind {
 /** A group while its entries are counted, with its newest entry, or the first of those without a time. */
 type Tally = { -readonly [K in keyof Group]: Group[K] } & { sample: OriginError | undefined };
 
-/** One entry, as it is shown to people. */
 export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
   readonly id: string;
   readonly at: number | undefined;
@@ -31,11 +29,7 @@ export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCo
 const maxGroups = 2000;
 const maxSamples = 5;
 
-/**
- * Counts entries while they arrive. Memory does not grow with their number: groups and address beginnings are bounded,
- * and only samples of the entries are kept. `start` (ms) is where hour 0 begins, of `hours` that are `hourLength` (ms) long
- * each; entries from `since` (ms) on are counted as recent.
- */
+/** Counts entries while they arrive, in bounded memory: in `hours` of `hourLength` ms from `start` on, and as recent from `since` on. */
 export function createOriginErrorCounter(options: {
   readonly start: number;
   readonly hours: number;
@@ -145,7 +139,6 @@ function toKey({ errorCode, statusCode, serverZone }: Kind): string {
   return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
 }
 
-/** Keeps the newest of all entries, the oldest of them first. */
 function addNewest(newest: OriginError[], entry: OriginError): void {
   if (newest.length < maxSamples) newest.push(entry);
   else if (readTime(entry) > readTime(newest[0])) newest[0] = entry;
@@ -173,10 +166,7 @@ function takeSamples(groups: readonly Tally[], newest: readonly OriginError[]): 
     });
 }
 
-/**
- * The folder of a path, at most two deep: `/img/a.png` → `/img/…`, `/api/orders/17` → `/api/orders/…`. A path at the top
- * stays: `/cart`. A host in front stays, without its scheme.
- */
+/** The folder of a path, at most two deep: `/img/a.png` → `/img/…`; `/cart` stays, and a host without its scheme. */
 export function findPathPrefix(path: string): string {
   const rest = path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\//iu, '');
   const root = rest.indexOf('/');

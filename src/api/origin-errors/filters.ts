@@ -19,10 +19,7 @@ export function createFilter(filters: Filters): Test {
 }
 
 const createTest: Readonly<Record<FilterKind, (values: readonly string[]) => Test>> = {
-  code: (values) => {
-    const codes = new Set(values.map((code) => code.toLowerCase()));
-    return ({ errorCode }) => errorCode !== undefined && codes.has(errorCode.toLowerCase());
-  },
+  code: (values) => isOneOf(values, ({ errorCode }) => errorCode),
   /** `5xx` and `50x` stand for all with these first digits. */
   status: (values) => {
     const beginnings = values.map((status) => status.toLowerCase().replace(/x+$/u, ''));
@@ -39,11 +36,13 @@ const createTest: Readonly<Record<FilterKind, (values: readonly string[]) => Tes
       return path !== undefined && patterns.some((matches) => matches(path));
     };
   },
-  in: (values) => {
-    const zones = new Set(values.map((zone) => zone.toUpperCase()));
-    return ({ serverZone }) => serverZone !== undefined && zones.has(serverZone.toUpperCase());
-  },
+  in: (values) => isOneOf(values, ({ serverZone }) => serverZone),
 };
+
+function isOneOf(values: readonly string[], read: (entry: OriginError) => string | undefined): Test {
+  const wanted = new Set(values.map((value) => value.toLowerCase()));
+  return (entry) => wanted.has(read(entry)?.toLowerCase() ?? '');
+}
 
 /**
  * `/img/` is the beginning of a path, `/img/*.png` all of it, with anything for each `*`. A path that begins with a host is

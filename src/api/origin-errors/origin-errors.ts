@@ -37,9 +37,8 @@ export type OriginErrors = ReturnType<typeof createOriginErrors>;
 export function createOriginErrors(send: Send, now: () => number = Date.now) {
   return {
     /**
-     * Get origin error logs: every entry of a pull zone on the UTC day `day`, such as `2026-11-20`, in no particular order,
-     * while they arrive. Keep `visit` short: it runs on the way; reading waits for the promises it returns, a few at once.
-     * An unknown zone has no entries. Throws a UserError for a bad id, and ApiError, also after entries were visited.
+     * Get origin error logs: every entry of the UTC day `2026-11-20`, in no particular order, while they arrive. Keep `visit` short;
+     * reading waits for its promises. @throws UserError for a bad id; ApiError, also after entries were visited
      */
     async forEach(zoneId: string, day: string, visit: (entry: OriginError) => void | Promise<void>) {
       const id = checkNumericId(zoneId, 'int64', createNumericKind('zone ID', 1001));
@@ -109,10 +108,7 @@ function readEntry(raw: unknown, times: Times): OriginError | undefined {
   };
 }
 
-/**
- * The path, if RequestUrl is the document's first member (as the service writes it) and needs no unescaping. Parsing every
- * document would double the time of counting half a million entries.
- */
+/** The path, if RequestUrl is the first member. Parsing every document would double the time of half a million entries. */
 function readLeadingPath(log: unknown): string | undefined {
   if (typeof log !== 'string' || !log.endsWith('}')) return undefined;
   // The path ends with the string, or where its query begins.

@@ -118,10 +118,7 @@ function isPlainHeader(name: unknown): boolean {
   return typeof name === 'string' && plainHeaders.has(name.trim().toLowerCase());
 }
 
-/**
- * Registers the keys of a raw zone with the running work, so that none of them leaves with an answer, whatever the
- * allow-list lets through. Not for lists of thousands: their rows are projected without reading secrets.
- */
+/** Registers the keys of a raw zone with the running work, so that none of them leaves with an answer. */
 export function registerZoneKeys(raw: unknown): void {
   if (!isObject(raw)) return;
   for (const name of zoneSecretFields) registerSecret(name, raw[name]);
@@ -129,10 +126,7 @@ export function registerZoneKeys(raw: unknown): void {
   for (const host of hostnames) for (const name of hostnameSecretFields) registerSecret(name, host[name]);
 }
 
-/**
- * Registers the keys of a zone that is shown whole and, as doubtful, every text in it, and every word of one, that is not
- * `shown`.
- */
+/** Registers the keys of a zone that is shown whole and, as doubtful, every text and word in it that is not `shown`. */
 export function registerZoneSecrets(raw: unknown, shown: object): void {
   registerZoneKeys(raw);
   registerShown(shown);

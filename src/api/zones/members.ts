@@ -69,10 +69,9 @@ function list(names: string): readonly string[] {
 }
 
 /**
- * PullZoneModel: every published member (test/api/zones/pull-zone-members.tsv). Sections, changes, comparisons, the file
- * and the report of drift follow from this table, and it is the allow-list: members that are missing here, or are
- * `secret`, do not leave this folder. `Watermark: from` is a part of `Watermark` and shown in its row. A row: member, section
- * of the zone's answer (`head`: its first lines), label, format, and `measured` where the service moves it by itself.
+ * PullZoneModel: every published member. Sections, changes, comparisons, the file and the report of drift follow from this table,
+ * and it is the allow-list: other members, and `secret` ones, do not leave this folder. `Watermark: from` is shown in the row of
+ * `Watermark`; the section `head` is the zone's first lines; `measured`: the service moves it by itself.
  */
 export const zoneMembers = [
   ['Name', 'head', 'Name', 'text'],
@@ -260,10 +259,8 @@ export type Format = NamedRow[3];
 export type MemberRow = readonly [ZoneMember, Section, label: string, Format, measured?: 'measured'];
 
 /**
- * How a value is parsed, by its format; those of all others are numbers. `unless`: a flag whose `true` means off; `code`: a web
- * page's code, told by its length; `names`: in one text, separated by commas; `link`: the id of another thing. Of numbers
- * `limit` and `byte limit` have 0 for no limit, `override` is below 0 where nothing is overridden; a unit stands only where the
- * specification gives one.
+ * How a value is parsed; all other formats are numbers. `unless`: a flag whose `true` means off; `code`: told by its length;
+ * `names`: separated by commas; `link`: the id of another thing, where null, 0 and -1 are none.
  */
 const schemas = {
   flag,
@@ -293,7 +290,6 @@ type Value<F extends Format> = F extends keyof typeof schemas
 /** The reported members that are not secret, by the service's names. */
 export type Members = { readonly [Row in NamedRow as Row[0]]?: Value<Row[3]> };
 
-/** How a whole zone is parsed. */
 const zoneSchema = z.object(
   Object.fromEntries(
     zoneMembers.map(([member, , , format]): [string, z.ZodType] => [
@@ -320,19 +316,13 @@ export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<st
   return renamed;
 }
 
-/**
- * One zone with every member that is not secret, by the service's names. Absent members were not reported, or link to
- * nothing. Units are those of the specification: bytes, and seconds unless its table says otherwise.
- */
+/** One zone with every member that is not secret. Absent members were not reported, or link to nothing. */
 export interface Zone {
   readonly summary: ZoneSummary;
   readonly members: Members;
 }
 
-/**
- * Parses one whole zone; undefined if it is not a zone. `wrong`: members of the wrong type; `missing`: of the specification;
- * `unknown`: members that are not published.
- */
+/** Parses one whole zone; undefined if it is not a zone. With the members that differ from the published ones. */
 export function readZone(raw: unknown) {
   const summary = summarize(raw);
   if (!summary || !isObject(raw)) return undefined;
@@ -348,10 +338,7 @@ export function readZone(raw: unknown) {
 /** In no specification yet: many a service does not have them. */
 const publishedLater = ['TlsSecurityLevel', 'LoadBalancerId'];
 
-/**
- * Every member that is not secret, in the order of the table, with null for those that were not reported or link to
- * nothing. Ids are strings, so that no reader rounds them.
- */
+/** Every member that is not secret, null for those that were not reported. Ids are text, so that no reader rounds them. */
 export function toWireZone({ members }: Zone): Record<string, unknown> {
   const names = zoneMembers.flatMap(([name, , , format]) => (format === 'secret' ? [] : [name]));
   return Object.fromEntries(names.map((name) => [name, members[name] ?? null]));

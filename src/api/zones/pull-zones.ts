@@ -1,19 +1,28 @@
 import { X509Certificate } from 'node:crypto';
 import { createCache } from '../../lib/cache.ts';
 import { registerShown } from '../../secrets/secret.ts';
-import { ApiError, isObject } from '../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 import { createPages, type TakeTurn } from '../http/lists.ts';
 import type { Reply, Send } from '../http/request.ts';
 import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
 import { readZone, type Zone } from './members.ts';
 import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
-import { summarize, type ZoneSummary } from './summary.ts';
+import { listHostnames, summarize, type ZoneSummary } from './summary.ts';
 
-/** Zones of a whole list whose keys are registered: enough to notice that one leaves with an answer. */
-const mostWithKeys = 10;
+/** The reads of whole zone lists in this process. Everybody with the same key shares one; large ones are read one by one. */
+export function createZoneLoads(large = 5_000) {
+  let turn: Promise<unknown> = Promise.resolve();
+  const takeTurn: TakeTurn = (zones, work) => {
+    if (zones < large) return work();
+    const done = turn.then(work);
+    turn = done.catch(() => undefined);
+    return done;
+  };
+  // Shares loads and keeps nothing: each result is larger than its bound.
+  return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
+}
 
-/** What the reads of whole lists share in this process. */
-export interface Sharing {
+interface Sharing {
   /** Stands for the key: who has the same sees the same zones. */
   readonly account: string;
   readonly loads: ReturnType<typeof createZoneLoads>;
@@ -30,22 +39,6 @@ export interface AllZones {
   readonly account: string;
 }
 
-/** Zones of a list that is loaded in its turn: a zone takes about 630 bytes of the heap. */
-const largeList = 5_000;
-
-/** The reads of whole zone lists in this process. Everybody with the same key shares one; large ones are read one by one. */
-export function createZoneLoads(large = largeList) {
-  let turn: Promise<unknown> = Promise.resolve();
-  const takeTurn: TakeTurn = (zones, work) => {
-    if (zones < large) return work();
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
-  };
-  // Shares loads and keeps nothing: each result is larger than its bound.
-  return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
-}
-
 type Matches = (zone: ZoneSummary) => boolean;
 
 const operation = 'List Pull Zones';
@@ -58,55 +51,39 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
   const pages = createPages(send, request);
   const withCertificates = createPages(send, { ...request, query: { includeCertificate: 'true' } });
 
-  async function readSummaries(until: AbortSignal) {
-    const readSummary = createReadSummary();
-    let count = 0;
-    const project = (raw: unknown, reply: Reply) => {
-      count += 1;
-      if (count <= mostWithKeys) registerZoneKeys(raw);
-      return readSummary(raw, reply);
-    };
-    return createPages(sendUntil(until), request).readAll(undefined, project, { takeTurn: loads.takeTurn });
-  }
+  const readSummaries = (until: AbortSignal) =>
+    createPages(sendUntil(until), request).readAll(undefined, createReadSummary(), {
+      takeTurn: loads.takeTurn,
+    });
 
-  async function findWhole(matches: Matches, search: string | undefined, isFirst: boolean): Promise<Zone[]> {
-    let foundOn = Number.POSITIVE_INFINITY;
-    const project = (raw: unknown, reply: Reply, page: number) => {
+  async function findWhole(matches: Matches, search: string | undefined, most: number): Promise<Zone[]> {
+    // By id, since a page that breaks off is read again.
+    const found = new Map<string, Zone>();
+    const project = (raw: unknown, reply: Reply) => {
       const summary = summarize(raw);
-      if (!summary) return undefined;
-      const zone = matches(summary) ? readWhole(raw, reply) : undefined;
-      if (zone) {
-        foundOn = Math.min(foundOn, page);
-        registerZoneSecrets(raw, zone);
-      }
-      return { id: summary.id, zone };
+      const zone = summary && matches(summary) ? readWhole(raw, reply) : undefined;
+      if (zone) registerZoneSecrets(raw, zone);
+      if (zone) found.set(zone.summary.id, zone);
+      return summary && { id: summary.id };
     };
-    // Earlier pages are read on, since pages arrive in any order and the first match is wanted.
-    const { kept } = await pages.readAll(search, project, { enough: (page) => isFirst && page >= foundOn });
-    return kept.flatMap(({ zone }) => zone ?? []);
+    await pages.readAll(search, project, { enough: () => found.size >= most });
+    return [...found.values()];
   }
 
   return {
     /** One small page. `total` is undefined if the service does not say. */
     async firstPage() {
-      const readSummary = createReadSummary();
       // A service that answers with a plain array sends every zone: the requested number is enough.
       const { kept, skipped, total, more } = await pages.read(
         { page: 1, perPage: smallPage, search: undefined },
-        (raw, reply) => {
-          registerZoneKeys(raw);
-          return readSummary(raw, reply);
-        },
-        (_, count) => count > smallPage,
+        createReadSummary(),
+        (count) => count > smallPage,
       );
       const isFull = total === undefined ? kept.length + skipped >= smallPage : kept.length + skipped < total;
       return { zones: kept, skipped, total, more: more ?? isFull, account };
     },
 
-    /**
-     * Every zone, in pages of 1000, a few at once, parsed while they arrive. Everybody with the same key shares the read; a
-     * caller who gives up leaves it to the others.
-     */
+    /** Every zone. Everybody with the same key shares the read; a caller who gives up leaves it to the others. */
     async all(): Promise<AllZones> {
       const load = async (until: AbortSignal): Promise<AllZones> => {
         const once = await readSummaries(until);
@@ -124,10 +101,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return list;
     },
 
-    /**
-     * The settings of zones, projected one by one while they arrive: where a projection is undefined, only the id is kept.
-     * `enough` is asked at each zone; `isWhole`: the list was read to its end.
-     */
+    /** The settings of zones, projected one by one while they arrive. `isWhole`: the list was read to its end. */
     async settings<T>(options: {
       readonly search?: string | undefined;
       readonly digestKey: DigestKey;
@@ -153,7 +127,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return { kept: projected, skipped, isWhole };
     },
 
-    /** Every certificate of the account, parsed and dropped one by one while they arrive. */
+    /** When each certificate of the account ends. */
     async certificates(): Promise<Certificate[]> {
       const { kept } = await withCertificates.readAll(undefined, (raw) => {
         const id = summarize(raw)?.id;
@@ -162,23 +136,24 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return kept.flatMap(({ certificates }) => certificates);
     },
 
-    /** The first matching zone with every member; stops reading when it is found. */
-    async find(matches: Matches, { search }: { search?: string } = {}): Promise<Zone | undefined> {
-      const [first] = await findWhole(matches, search, true);
+    /** A matching zone with every member; stops reading when it is found. */
+    async find(matches: Matches, search?: string): Promise<Zone | undefined> {
+      const [first] = await findWhole(matches, search, 1);
       return first;
     },
 
     /** Every matching zone among those that the service's search finds, with every member. */
-    findAll: (matches: Matches, search: string) => findWhole(matches, search, false),
+    findAll: (matches: Matches, search: string) => findWhole(matches, search, Number.POSITIVE_INFINITY),
   };
 }
 
-/** Reads summaries. The first zone of a list is parsed as a whole to detect drift, which affects all zones alike. */
+/** Reads summaries. The first zone is parsed whole to detect drift; the keys of the first ten are registered. */
 function createReadSummary() {
-  let isFirst = true;
+  let count = 0;
   return (raw: unknown, reply: Reply): ZoneSummary | undefined => {
-    if (isFirst) readWhole(raw, reply);
-    isFirst = false;
+    count += 1;
+    if (count === 1) readWhole(raw, reply);
+    if (count <= 10) registerZoneKeys(raw);
     return summarize(raw);
   };
 }
@@ -189,24 +164,18 @@ function readWhole(raw: unknown, reply: Reply): Zone | undefined {
   return read?.zone;
 }
 
-/** When the certificate of a hostname ends. */
-export interface Certificate {
+/** When the certificate of a hostname ends; undefined where it could not be read. */
+export type Certificate = {
   readonly zoneId: string;
   readonly hostname: string;
-  /** Undefined where the certificate could not be read. */
   readonly endsAt: Date | undefined;
-}
+};
 
-/**
- * The ends of a raw zone's certificates. Those of the platform's own hostnames are its matter. Nothing else of the zone is
- * read, least of all the keys beside them, and nothing of the certificates stays.
- */
+/** The ends of a raw zone's certificates, without those of the platform. The keys beside them are not read. */
 function readCertificates(zoneId: string, raw: unknown): Certificate[] {
-  if (!isObject(raw) || !Array.isArray(raw['Hostnames'])) return [];
-  return raw['Hostnames'].filter(isObject).flatMap((host): Certificate[] => {
-    const { Value: hostname, Certificate: certificate } = host;
-    if (host['IsSystemHostname'] === true || host['IsManagedHostname'] === true) return [];
-    if (typeof hostname !== 'string' || typeof certificate !== 'string' || certificate === '') return [];
+  return listHostnames(raw).flatMap(({ name: hostname, isPlatforms, host }): Certificate[] => {
+    const { Certificate: certificate } = host;
+    if (isPlatforms || typeof certificate !== 'string' || certificate === '') return [];
     return [{ zoneId, hostname, endsAt: readEnd(certificate) }];
   });
 }

@@ -5,20 +5,14 @@ import { isObject } from '../http/errors.ts';
 import type { EdgeRule } from './fields.ts';
 import { type Format, type MemberRow, readZone, renameMembers, zoneMembers } from './members.ts';
 
-/**
- * The value of a setting as it may be shown; null = none. `hidden`: a digest of a part that is not shown (a key, the password
- * in an address, a header's value, a long text), so that a change of it is noticed.
- */
+/** The value of a setting as it may be shown; null = none. `hidden`: a digest of what is not shown. */
 export type Setting = readonly [value: Json] | readonly [value: Json, hidden: string];
 
 /** What people set of a zone, each value in one spelling. */
 export interface ZoneSettings {
   readonly id: string;
   readonly name: string;
-  /**
-   * By the service's member names; an element of a list by `EdgeRules/<id>` and the like, next to its list, whose value is
-   * null. Members that the CDN did not report are absent, which is not the same as null.
-   */
+  /** By member, and `EdgeRules/<id>` next to its list, whose value is null. What was not reported is absent. */
   readonly settings: Readonly<Record<string, Setting>>;
 }
 
@@ -43,10 +37,7 @@ export const ruleOrder = 'EdgeRuleOrder';
 /** The path of a zone that is new or deleted; the value is its name. */
 export const wholeZone = 'Zone';
 
-/**
- * One setting that changed. For a list of texts, only the removed and the added ones. Where both are the same, a part
- * changed that is not shown: a key, a header's value.
- */
+/** One setting that changed. Where before and after are the same, a part changed that is not shown. */
 export interface SettingChange {
   /** A path of `ZoneSettings`, or `wholeZone`. */
   readonly path: string;
@@ -146,7 +137,6 @@ function describe(path: string, [before]: Setting, [after]: Setting): SettingCha
   return { path, before: removed.length > 0 ? removed : null, after: added.length > 0 ? added : null };
 }
 
-/** Whether rules that are in both lists follow each other in another order. */
 function isReordered(before: Json, after: Json): boolean {
   const [was = [], now = []] = [before, after].map((order) =>
     (order as { guid: string }[]).map(({ guid }) => guid),
@@ -257,7 +247,6 @@ function sortSet(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].filter((text) => text !== '').toSorted();
 }
 
-/** The one spelling of a member's value; null = none. */
 function normalize(format: Format, value: unknown): Json {
   if (typeof value === 'number') return normalizeNumber(value);
   if (typeof value === 'boolean') return value;

@@ -24,7 +24,7 @@ import {
   type ZoneQuestion,
 } from '../../views/origin-errors/question.ts';
 import type { SharedFile } from '../../views/share.ts';
-import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
+import { describeChange, nameChange } from '../../views/zones/settings.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { findChannelZone } from './channel-zone.ts';

@@ -4,20 +4,18 @@ import { dayMs } from '../../lib/time.ts';
 import { renderApp } from '../../views/apps.ts';
 import { formatCount, pluralize } from '../../views/blocks/format.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
-import { renderChanges } from '../../views/zones/changes.ts';
-import { compareZones as compareRows, renderComparison } from '../../views/zones/compare.ts';
+import { compareZones as compareRows, renderChanges, renderComparison } from '../../views/zones/changes.ts';
 import { renderNoZones, renderZoneList } from '../../views/zones/list.ts';
-import { listEverything, listParts } from '../../views/zones/parts.ts';
 import { type ZoneQuery, zoneFilters, zoneSorts } from '../../views/zones/query.ts';
-import { describeChange, nameChange } from '../../views/zones/setting-changes.ts';
-import { renderZone } from '../../views/zones/zone.ts';
+import { describeChange, nameChange } from '../../views/zones/settings.ts';
+import { listEverything, listParts, renderZone } from '../../views/zones/zone.ts';
 import { readApp } from '../apps.ts';
 import type { Context } from '../define.ts';
 import { readScanning } from '../upload-scanning.ts';
 import { readTwoZones } from '../zones/compare.ts';
-import { loadZoneById } from '../zones/details.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
+import { loadZoneById } from '../zones/zones.ts';
 import { allZones, defineTool, findZone, toDate, toOriginErrors, toZones, zoneArgument } from './tool.ts';
 
 /** Zones of a script in one answer, at the edge and as middleware. */
@@ -219,7 +217,7 @@ export const compareZones = defineTool({
     const asOf = context.now();
     const rows = compareRows(zones);
     const differing = rows.filter(({ isSame }) => !isSame);
-    const message = renderComparison({ zones, all: false, asOf });
+    const message = renderComparison(zones, false, asOf);
     return {
       asOf,
       shown: differing.length,

@@ -6,10 +6,9 @@ import { renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Context, Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
-import { readPickedZone } from './details.ts';
 import { createMissingError, lookUpZone, nameZone, readZoneNames, type ZoneName } from './lookup.ts';
+import { readPickedZone } from './zones.ts';
 
-/** What changed in settings since earlier looks. */
 export const changes: Feature = {
   name: 'changes',
   commands: [
@@ -47,17 +46,8 @@ export const changes: Feature = {
   ],
 };
 
-interface Period {
-  /** As it is typed, without spaces: `7d`, `2026-11-20T00:00Z..2026-11-21T00:00Z`. */
-  readonly words: string;
-  readonly from: Date;
-  /** Undefined: until now. */
-  readonly until?: Date;
-}
-
-/** As long as changes are kept. */
-const longestMs = 100 * dayMs;
-const weekMinutes = 7 * 24 * 60;
+/** As it is typed, without spaces: `7d`, `2026-11-20T00:00Z..2026-11-21T00:00Z`; without `until` it ends now. */
+type Period = { readonly words: string; readonly from: Date; readonly until?: Date };
 
 /** `shop last 7 days`, `yesterday shop`; a week by default. @throws UserError for words that are not a period. */
 async function readTyped(
@@ -68,9 +58,9 @@ async function readTyped(
   const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
   const { subject, period } = splitPeriod(words, clock);
   const to = clock.now.getTime();
-  const typed = period ?? { from: to - 7 * dayMs, to, last: weekMinutes };
+  const typed = period ?? { from: to - 7 * dayMs, to, last: 7 * 24 * 60 };
   const from = new Date(typed.from);
-  if (to - typed.from > longestMs + hourMs)
+  if (to - typed.from > 100 * dayMs + hourMs)
     throw new UserError('Changes are kept for 100 days.', 'Ask for less: `/cdn changes 100d`.');
   const zone = subject.join(' ');
   if (typed.last !== undefined) return { zone, period: { words: writeLast(typed.last), from } };
@@ -97,7 +87,6 @@ async function* showTyped(words: Words, context: Context): AsyncGenerator<Messag
     : renderUnclearZone(found, 'changes', period.words.replace('_', ' '));
 }
 
-/** Looks now, and shows what this look and earlier ones found. */
 async function showChanges(
   { words, from, until }: Period,
   zone: ZoneName | undefined,

@@ -3,15 +3,14 @@ import { z } from 'zod';
 import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { renderCompareForm, renderComparison } from '../../views/zones/compare.ts';
+import { renderCompareForm, renderComparison } from '../../views/zones/changes.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
 import type { Words } from '../words.ts';
-import { pickedZone } from './details.ts';
 import { readSettings, unpackSettings } from './history.ts';
 import { createMissingError, lookUpZone, nameZone, type ZoneName } from './lookup.ts';
+import { pickedZone } from './zones.ts';
 
-/** Two zones side by side. */
 export const compare: Feature = {
   name: 'compare',
   commands: [
@@ -26,10 +25,12 @@ export const compare: Feature = {
       shares: true,
       modal: (words) => {
         const { first, second } = readTyped(words);
-        return second === undefined ? renderCompareForm(first) : undefined;
+        return second ? undefined : renderCompareForm(first);
       },
       async run(words, context) {
         const { first = '', second = '', all } = readTyped(words);
+        if (second === '')
+          throw new UserError('The second zone is missing.', 'Type both: `/cdn compare shop docs`.');
         const behind = all ? 'all' : '';
         const one = await lookUpZone(first, context);
         if (one.kind !== 'one')
@@ -81,7 +82,7 @@ async function compareZones(
   all: boolean,
   context: Context,
 ): Promise<Message> {
-  return renderComparison({ zones: await readTwoZones(zones, context), all, asOf: context.now() });
+  return renderComparison(await readTwoZones(zones, context), all, context.now());
 }
 
 /** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */
@@ -94,7 +95,7 @@ export async function readTwoZones(
   // Of this comparison alone: it says whether two secrets are the same, and nothing about either.
   const digestKey = { key: createSecretKey(randomBytes(32)), acrossZones: true } as const;
   const read = async (zone: ZoneName) => {
-    const { changed } = await readSettings(cdn, { digestKey, zones: [zone] });
+    const { changed } = await readSettings(cdn, digestKey, [zone]);
     const settings = changed[0] && unpackSettings(changed[0].body);
     if (!settings) throw createMissingError(zone.id);
     return settings;

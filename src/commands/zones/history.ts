@@ -12,7 +12,7 @@ import {
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { Sealer } from '../../auth/keys/sealing.ts';
 import { UserError } from '../../errors.ts';
-import { canonicalJson, type Json, parseJson } from '../../lib/canonical-json.ts';
+import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import { formatCount } from '../../views/blocks/format.ts';
@@ -26,39 +26,29 @@ export interface StoredChange extends SettingChange {
   readonly zoneName: string;
 }
 
-/** Which changes: behind a cursor, of a time, of some zones. */
-interface ChangeQuery {
-  readonly after?: number | undefined;
-  readonly from?: Date | undefined;
-  readonly until?: Date | undefined;
-  /** Ids; undefined = all. */
-  readonly zones?: readonly string[] | undefined;
-  /** The newest so many; 500 by default. */
-  readonly most?: number;
-}
-
 export interface Look {
-  /** Zones that were compared. */
   readonly zones: number;
-  /** Zones that were stored the first time. */
   readonly first: number;
   /** The id of the person's newest change; 0 = none yet. */
   readonly cursor: number;
-  /** Chosen zones that the key does not see. */
   readonly missing: readonly string[];
   /** From when on changes are recorded, for the first zone and for all; undefined before the baseline. */
   readonly since: Date | undefined;
   readonly allSince: Date | undefined;
 }
 
-/** The settings of one person's zones. */
 export interface SettingsReads {
   /** Compares these zones (undefined = all) with the last look, and records what changed. */
   readonly look: (zones?: readonly WantedZone[]) => Promise<Look>;
-  /** What looks found, the newest first, and how many there are in all. */
-  readonly list: (
-    query: ChangeQuery,
-  ) => Promise<{ readonly changes: readonly StoredChange[]; readonly total: number }>;
+  /** What looks found, the newest first, at most 500 unless `most` says so, and how many there are in all. */
+  readonly list: (query: {
+    readonly after?: number | undefined;
+    readonly from?: Date | undefined;
+    readonly until?: Date | undefined;
+    /** Ids; undefined = all. */
+    readonly zones?: readonly string[] | undefined;
+    readonly most?: number;
+  }) => Promise<{ readonly changes: readonly StoredChange[]; readonly total: number }>;
 }
 
 export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
@@ -67,26 +57,14 @@ export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
  * What changed in the settings of zones. A look compares them with the last look of the same person, whoever asks for it
  * (a command, a digest, an alert), and appends what differs, once; readers list it with a cursor of their own or by time.
  */
-export function createSettingsHistory({
-  db,
-  sealer,
-  now,
-}: {
-  readonly db: Db;
-  readonly sealer: Pick<Sealer, 'macs'>;
-  readonly now: () => Date;
-}) {
-  /** For digests of hidden values, of this person alone. */
+export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now: () => Date) {
   function deriveDigestKey(person: Person) {
     const [mac = ''] = sealer.macs(['cdn-chatops setting digests v1', tenantId(person), person.userId]);
     return { key: createSecretKey(Buffer.from(mac, 'hex')) };
   }
 
-  const history = {
-    /**
-     * Reads the settings of these zones (undefined = all) and records what changed. @throws ApiError; UserError where all are
-     * more than `mostZones`.
-     */
+  return {
+    /** As `SettingsReads.look`. @throws ApiError; UserError where all are more than `mostZones`. */
     async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]): Promise<Look> {
       const owner = ownerOf(person);
       const stored = await db
@@ -95,22 +73,21 @@ export function createSettingsHistory({
         .where((is) => is.and(owner))
         .execute();
       const known = new Map(stored.map(({ zone_id, hash }) => [zone_id, hash]));
-      const found = await readSettings(cdn, { digestKey: deriveDigestKey(person), known, zones });
+      const found = await readSettings(cdn, deriveDigestKey(person), zones, known);
       const look = await storeLook(db, owner, { ...found, known, at: now() });
       const missing = (zones ?? []).map(({ id }) => id).filter((id) => !found.seen.has(id));
       const baseline = await readBaseline(db, owner, zones?.length === 1 ? zones[0]?.id : undefined);
       return { zones: found.seen.size, missing, ...baseline, ...look };
     },
 
-    /** What looks found, the newest first, and how many there are in all. */
     async list(
       person: Person,
-      { after, from, until, zones, most = 500 }: ChangeQuery,
+      { after, from, until, zones, most = 500 }: Parameters<SettingsReads['list']>[0],
     ): Promise<{ readonly changes: StoredChange[]; readonly total: number }> {
       if (zones?.length === 0) return { changes: [], total: 0 };
       let rows = db
         .selectFrom('zone_changes')
-        .select(['id', 'at', 'zone_id', 'zone_name', 'path', 'before', 'after'])
+        .select(['id', 'at', 'zone_id as zoneId', 'zone_name as zoneName', 'path', 'before', 'after'])
         .select(sql<number>`count(*) over ()`.as('total'))
         .where((is) => is.and(ownerOf(person)));
       if (after !== undefined) rows = rows.where('id', '>', after);
@@ -118,15 +95,10 @@ export function createSettingsHistory({
       if (until) rows = rows.where('at', '<', until);
       if (zones) rows = rows.where('zone_id', 'in', zones);
       const found = await rows.orderBy('id', 'desc').limit(most).execute();
-      const changes = found.map(({ zone_id: zoneId, zone_name: zoneName, ...row }) => ({
-        id: row.id,
-        at: row.at,
-        zoneId,
-        zoneName,
-        path: row.path,
-        before: JSON.parse(row.before) as Json,
-        after: JSON.parse(row.after) as Json,
-      }));
+      const changes = found.map(({ id, at, zoneId, zoneName, path, ...row }) => {
+        const [before, after] = [row.before, row.after].map((json) => JSON.parse(json) as Json);
+        return { id, at, zoneId, zoneName, path, before: before ?? null, after: after ?? null };
+      });
       return { changes, total: found[0]?.total ?? 0 };
     },
 
@@ -135,14 +107,6 @@ export function createSettingsHistory({
       const looks = db.deleteFrom('zone_looks').where('tenant', '=', tenant);
       await (person ? looks.where('user_id', '=', person.userId) : looks).execute();
     },
-  };
-  return {
-    ...history,
-    /** Of one person, read with this client. */
-    of: (person: Person, cdn: SettingsReader): SettingsReads => ({
-      look: (zones) => history.look(person, cdn, zones),
-      list: (query) => history.list(person, query),
-    }),
   };
 }
 
@@ -164,16 +128,12 @@ function ownerOf(person: Person): Owner {
 /** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */
 export const mostZones = 5_000;
 
-/** Zones by id, with the hash of each stored record. */
-type KnownZones = ReadonlyMap<string, string>;
-
 /** A zone whose settings are read; its name narrows the answer of the CDN where it is alone. */
 export interface WantedZone {
   readonly id: string;
   readonly name?: string | undefined;
 }
 
-/** A zone that is not as it was stored. */
 interface ChangedZone {
   readonly id: string;
   readonly name: string;
@@ -182,72 +142,62 @@ interface ChangedZone {
   readonly body: string;
 }
 
-/** The part of a client that reads settings. */
 export type SettingsReader = { readonly pullZones: Pick<CdnClient['pullZones'], 'settings'> };
 
-interface Wanted {
-  readonly digestKey: DigestKey;
-  /** Undefined = all. */
-  readonly zones: readonly WantedZone[] | undefined;
-  readonly known?: KnownZones;
-}
-
 /**
- * Reads the settings of zones: `changed` differ from what is known, `seen` were compared, `gone` are known and not seen by the
- * key any more. `listed`: zones that the answer had; `isOtherAccount`: none of them is known. @throws ApiError; UserError for
- * all of more than `mostZones`.
+ * Reads settings: `changed` differ from what is `known` by its hash, `seen` were compared, `gone` are known and not seen any more.
+ * @throws ApiError; UserError for all of more than `mostZones`
  */
-export async function readSettings(cdn: SettingsReader, wanted: Wanted) {
-  const { zones, known = new Map() } = wanted;
-  const [only] = zones?.length === 1 ? zones : [];
-  const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
-  const narrowed = name ? await readList(cdn, wanted, name) : undefined;
-  if (narrowed?.seen.size === 1) return narrowed;
-  // A renamed zone is found by its id alone.
-  const found = await readList(cdn, wanted);
-  // An account seldom loses all of its zones: that none is left is believed when it is read twice.
-  return found.gone.length > 0 && found.listed === 0 ? readList(cdn, wanted) : found;
-}
-
-async function readList(
+export async function readSettings(
   cdn: SettingsReader,
-  { digestKey, zones, known = new Map() }: Wanted,
-  search?: string,
+  digestKey: DigestKey,
+  zones: readonly WantedZone[] | undefined,
+  known: ReadonlyMap<string, string> = new Map(),
 ) {
   const ids = zones && new Set(zones.map(({ id }) => id));
-  const seen = new Set<string>();
-  let listed = 0;
-  let listedKnown = 0;
-  const { kept, skipped, isWhole } = await cdn.pullZones.settings({
-    search,
-    digestKey,
-    wants(id) {
-      listed += 1;
-      if (known.has(id)) listedKnown += 1;
-      return ids?.has(id) ?? true;
-    },
-    project(settings) {
-      const { id, name } = settings;
-      seen.add(id);
-      const hash = createHash('sha256')
-        .update(canonicalJson([version, settings as unknown as Json]))
-        .digest('base64url');
-      return known.get(id) === hash ? undefined : { id, name, hash, body: packSettings(settings) };
-    },
-    // Until a known zone is met the key may be of another account.
-    enough: () =>
-      ids ? seen.size >= ids.size && (known.size === 0 || listedKnown > 0) : seen.size > mostZones,
-  });
-  if (!ids && seen.size > mostZones)
-    throw new UserError(
-      `Your key sees more than ${formatCount(mostZones, 'zone')}: name those whose settings to compare.`,
-      'Choose zones: `/cdn changes shop` looks at one.',
-    );
-  const isComplete = isWhole && skipped === 0 && search === undefined;
-  const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
-  const isGone = (id: string) => known.has(id) && !seen.has(id);
-  const gone = isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [];
-  return { changed: kept, seen, listed, gone, isAll: isComplete && !ids, isOtherAccount };
+  const [only] = zones?.length === 1 ? zones : [];
+  const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
+  const narrowed = name ? await readList(name) : undefined;
+  if (narrowed?.seen.size === 1) return narrowed;
+  // A renamed zone is found by its id alone.
+  const found = await readList();
+  // An account seldom loses all of its zones: that none is left is believed when it is read twice.
+  return found.gone.length > 0 && found.listed === 0 ? readList() : found;
+
+  async function readList(search?: string) {
+    const seen = new Set<string>();
+    let listed = 0;
+    let listedKnown = 0;
+    const { kept, skipped, isWhole } = await cdn.pullZones.settings({
+      search,
+      digestKey,
+      wants(id) {
+        listed += 1;
+        if (known.has(id)) listedKnown += 1;
+        return ids?.has(id) ?? true;
+      },
+      project(settings) {
+        const { id, name } = settings;
+        seen.add(id);
+        const body = packSettings(settings);
+        const hash = createHash('sha256').update(body).digest('base64url');
+        return known.get(id) === hash ? undefined : { id, name, hash, body };
+      },
+      // Until a known zone is met the key may be of another account.
+      enough: () =>
+        ids ? seen.size >= ids.size && (known.size === 0 || listedKnown > 0) : seen.size > mostZones,
+    });
+    if (!ids && seen.size > mostZones)
+      throw new UserError(
+        `Your key sees more than ${formatCount(mostZones, 'zone')}: name those whose settings to compare.`,
+        'Choose zones: `/cdn changes shop` looks at one.',
+      );
+    const isComplete = isWhole && skipped === 0 && search === undefined;
+    const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
+    const isGone = (id: string) => known.has(id) && !seen.has(id);
+    const gone = isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [];
+    return { changed: kept, seen, listed, gone, isAll: isComplete && !ids, isOtherAccount };
+  }
 }
 
 /** Settings of another version than the stored one replace it, and nothing is said to have changed. */
@@ -263,26 +213,20 @@ export function unpackSettings(body: string): ZoneSettings | undefined {
   return stored?.version === version ? stored.settings : undefined;
 }
 
-/** Rows of one statement. */
 const batchSize = 200;
 
 type Owner = { readonly tenant: string; readonly user_id: string };
 
-/**
- * Compares the reading with the stored one and stores it, in one transaction. A zone that another comparison stored meanwhile
- * is left to it, so that a change is recorded once; comparisons of a person are stored one after the other.
- */
+interface Reading extends Awaited<ReturnType<typeof readSettings>> {
+  readonly known: ReadonlyMap<string, string>;
+  readonly at: Date;
+}
+
+/** Stores a reading in one transaction. A zone that another look stored meanwhile is left to it: a change is recorded once. */
 async function storeLook(
   db: Db,
   owner: Owner,
-  {
-    changed,
-    gone,
-    isAll,
-    isOtherAccount,
-    at,
-    ...look
-  }: Awaited<ReturnType<typeof readList>> & { known: KnownZones; at: Date },
+  { changed, gone, isAll, isOtherAccount, at, known: readBefore }: Reading,
 ): Promise<Pick<Look, 'first' | 'cursor'>> {
   return db.transaction().execute(async (trx) => {
     // A key that is being destroyed waits, and its rows are deleted afterwards.
@@ -297,7 +241,7 @@ async function storeLook(
         .deleteFrom('zone_looks')
         .where((is) => is.and(owner))
         .execute();
-    const known: KnownZones = isOtherAccount ? new Map() : look.known;
+    const known = isOtherAccount ? new Map<string, string>() : readBefore;
     const { whole_at } = await trx
       .insertInto('zone_looks')
       .values({ ...owner, looked_at: at })
@@ -306,7 +250,17 @@ async function storeLook(
       .executeTakeFirstOrThrow();
     let first = 0;
     for (const batch of inBatches(changed)) {
-      const stored = await readStored(trx, owner, batch);
+      const rows = await trx
+        .selectFrom('zone_settings')
+        .select(['zone_id', 'hash', 'body'])
+        .where((is) => is.and(owner))
+        .where(
+          'zone_id',
+          'in',
+          batch.map(({ id }) => id),
+        )
+        .execute();
+      const stored = new Map(rows.map((row) => [row.zone_id, row]));
       const zones: ComparedZone[] = [];
       for (const zone of batch) {
         const before = stored.get(zone.id);
@@ -318,8 +272,25 @@ async function storeLook(
       await storeZones(trx, owner, at, zones);
       await insertChanges(trx, owner, at, zones);
     }
-    for (const batch of inBatches(gone))
-      await insertChanges(trx, owner, at, await deleteZones(trx, owner, batch, known));
+    for (const batch of inBatches(gone)) {
+      const deleted = await trx
+        .deleteFrom('zone_settings')
+        .where((is) => is.and(owner))
+        .where('zone_id', 'in', batch)
+        .where(
+          'hash',
+          'in',
+          batch.map((id) => known.get(id) ?? ''),
+        )
+        .returning(['zone_id as id', 'zone_name as name'])
+        .execute();
+      const deletions = deleted.map(({ id, name }) => ({
+        id,
+        name,
+        changes: [{ path: wholeZone, before: name, after: null }],
+      }));
+      await insertChanges(trx, owner, at, deletions);
+    }
     if (isAll)
       await trx
         .updateTable('zone_looks')
@@ -338,42 +309,26 @@ interface ComparedZone extends ChangedZone {
 
 /** `isNew`: where it was not stored, it is a new zone. */
 function compareZone(zone: ChangedZone, body: string | undefined, isNew: boolean): ComparedZone {
-  const after = unpackSettings(zone.body);
-  const before = body === undefined ? undefined : unpackSettings(body);
-  if (before && after)
-    return {
-      ...zone,
-      body: packSettings(mergeSettings(before, after)),
-      changes: diffSettings(before, after),
-    };
+  const [before, after] = [body === undefined ? undefined : unpackSettings(body), unpackSettings(zone.body)];
+  if (before && after) {
+    const merged = packSettings(mergeSettings(before, after));
+    return { ...zone, body: merged, changes: diffSettings(before, after) };
+  }
   const isFirst = body === undefined && isNew;
   return { ...zone, changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [] };
 }
 
-async function readStored(trx: Trx, owner: Owner, zones: readonly ChangedZone[]) {
-  const ids = zones.map(({ id }) => id);
-  const rows = await trx
-    .selectFrom('zone_settings')
-    .select(['zone_id', 'hash', 'body'])
-    .where((is) => is.and(owner))
-    .where('zone_id', 'in', ids)
-    .execute();
-  return new Map(rows.map(({ zone_id, ...stored }) => [zone_id, stored]));
-}
-
 async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly ChangedZone[]): Promise<void> {
   if (zones.length === 0) return;
-  const rows = zones.map(({ id, name, hash, body }) => ({
-    ...owner,
-    zone_id: id,
-    zone_name: name,
+  const rows = zones.map(({ id: zone_id, name: zone_name, hash, body }) => ({
+    zone_id,
+    zone_name,
     hash,
     body,
-    baseline_at: at,
   }));
   await trx
     .insertInto('zone_settings')
-    .values(rows)
+    .values(rows.map((row) => ({ ...owner, ...row, baseline_at: at })))
     .onConflict((conflict) =>
       conflict.columns(['tenant', 'user_id', 'zone_id']).doUpdateSet((set) => ({
         zone_name: set.ref('excluded.zone_name'),
@@ -384,34 +339,17 @@ async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly Chan
     .execute();
 }
 
-type ZoneChanges = Pick<ComparedZone, 'id' | 'name' | 'changes'>;
-
-/** Deletes the records of zones that are gone, and returns each deletion as a change. */
-async function deleteZones(trx: Trx, owner: Owner, gone: readonly string[], known: KnownZones) {
-  const hashes = gone.map((id) => known.get(id) ?? '');
-  const rows = await trx
-    .deleteFrom('zone_settings')
-    .where((is) => is.and(owner))
-    .where('zone_id', 'in', gone)
-    .where('hash', 'in', hashes)
-    .returning(['zone_id as id', 'zone_name as name'])
-    .execute();
-  return rows.map(
-    ({ id, name }): ZoneChanges => ({ id, name, changes: [{ path: wholeZone, before: name, after: null }] }),
-  );
-}
-
-async function insertChanges(trx: Trx, owner: Owner, at: Date, zones: readonly ZoneChanges[]): Promise<void> {
-  const rows = zones.flatMap(({ id, name, changes }) =>
-    changes.map(({ path, before, after }) => ({
-      ...owner,
-      at,
-      zone_id: id,
-      zone_name: name,
-      path,
-      before: JSON.stringify(before),
-      after: JSON.stringify(after),
-    })),
+async function insertChanges(
+  trx: Trx,
+  owner: Owner,
+  at: Date,
+  zones: readonly Pick<ComparedZone, 'id' | 'name' | 'changes'>[],
+): Promise<void> {
+  const rows = zones.flatMap(({ id: zone_id, name: zone_name, changes }) =>
+    changes.map(({ path, ...change }) => {
+      const [before, after] = [JSON.stringify(change.before), JSON.stringify(change.after)];
+      return { ...owner, at, zone_id, zone_name, path, before, after };
+    }),
   );
   for (const batch of inBatches(rows)) await trx.insertInto('zone_changes').values(batch).execute();
 }

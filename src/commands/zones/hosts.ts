@@ -39,10 +39,7 @@ const maxHosts = 20;
 /** Characters of a message as JSON. */
 const maxLength = 200_000;
 
-/**
- * The hosts of the links in a Slack message or a text, each once: links in its text, blocks, attachments and shared messages.
- * Addresses of images and Slack's own hosts are left out.
- */
+/** The hosts of the links in a Slack message, each once, without images and Slack's own. */
 export function findLinkedHosts(message: unknown): string[] {
   const json = JSON.stringify(message, omitImages) as string | undefined;
   // In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself.

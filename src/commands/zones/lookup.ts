@@ -36,11 +36,7 @@ export function prefetchZones(context: Context): PrefetchedZones {
     .prefetch(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);
 }
 
-/**
- * Reads the consequences of a deletion: the zones that lead to the volume's app, the size and cost of the app's volumes.
- *
- * @throws UserError where the CDN does not know the app; ApiError where the zones cannot be read.
- */
+/** The consequences of a deletion. @throws UserError where the CDN does not know the app; ApiError */
 export async function loadAffectedByVolume(appId: string, context: Context): Promise<VolumeShown> {
   const client = await context.cdn();
   const [{ zones }, app] = await Promise.all([
@@ -71,18 +67,14 @@ export async function loadAffectedByScript(scriptId: string, context: Context): 
   return findAffectedZones(zones.filter(runs));
 }
 
-// The facts are sealed and stored: enough to recognise the zones, and the rest as a number.
-const maxZones = 12;
-const maxHostnames = 4;
-const maxNameLength = 80;
-
+/** The facts are sealed and stored: enough to recognise the zones, and the rest as a number. */
 function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
   return {
     zonesTotal: zones.length,
-    zones: zones.slice(0, maxZones).map(({ id, name, hostnames }) => ({
+    zones: zones.slice(0, 12).map(({ id, name, hostnames }) => ({
       id,
-      name: name.slice(0, maxNameLength),
-      hostnames: hostnames.slice(0, maxHostnames).map((hostname) => hostname.slice(0, maxNameLength)),
+      name: name.slice(0, 80),
+      hostnames: hostnames.slice(0, 4).map((hostname) => hostname.slice(0, 80)),
       hostnamesTotal: hostnames.length,
     })),
   };
@@ -99,9 +91,6 @@ export type ZoneLookup =
       readonly whole?: Zone | undefined;
     }
   | UnclearZone;
-
-/** Characters. Longer words are not sent in an address. */
-const maxSearchLength = 200;
 
 /** Before the name of a zone in a sentence: `errors for shop`, `changes in the zone shop`. */
 const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) )+/iu;
@@ -120,15 +109,13 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   const host = readHost(typed);
   const name = typed.trim();
   const known = findKnownZones(context);
-  // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list.
-  if (!known && !/^\d+$/u.test(host) && host.length <= maxSearchLength) {
+  // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list. Longer
+  // words are not sent in an address.
+  if (!known && !/^\d+$/u.test(host) && host.length <= 200) {
     const { pullZones } = await context.cdn();
     const found = await pullZones.findAll((zone) => zone.name === name || hasHostname(zone, host), host);
-    const zones = findExact(
-      found.map(({ summary }) => summary),
-      name,
-      host,
-    );
+    const summaries = found.map(({ summary }) => summary);
+    const zones = findExact(summaries, name, host);
     const [zone, ...others] = zones;
     if (zone && others.length > 0) return { kind: 'several', words: host, zones };
     if (zone) return { kind: 'one', zone, whole: found.find(({ summary }) => summary === zone) };
@@ -156,15 +143,8 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   return own ? [own] : hosts.slice(0, 1);
 }
 
-/**
- * The words, with those like `shop: images` as plain ones where a zone is called so. `names`: what the command itself knows
- * before a colon.
- */
-export async function readZoneNames(
-  words: Words,
-  names: readonly string[],
-  context: Context,
-): Promise<Words> {
+/** The words, with those like `shop: images` as plain ones where a zone is called so and the command has no such name. */
+export async function readZoneNames(words: Words, names: readonly string[], context: Context) {
   const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
   if (!words.tokens.some(isForeign)) return words;
   const { zones } = await loadAllZones(context);

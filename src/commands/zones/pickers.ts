@@ -32,7 +32,6 @@ export interface ZonePicker<T> {
 
 /** Slack waits three seconds for options, people less. */
 const answerWithinMs = 1_500;
-/** A value in a menu. */
 const maxIdLength = limits.option;
 
 async function loadList(context: Context) {
@@ -40,10 +39,7 @@ async function loadList(context: Context) {
   return 'known' in zones ? { list: zones.known } : zones.coming;
 }
 
-/**
- * Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time, even
- * if nothing can be read.
- */
+/** Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time. */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
   return {
     id: kind.id,
@@ -84,10 +80,7 @@ export function createNameIndex(
   return names;
 }
 
-/**
- * The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. `isId`: one of
- * the matches has it as its id.
- */
+/** The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. */
 export function findBest<T>(
   things: readonly T[],
   toCandidate: (thing: T) => Candidate,

@@ -11,21 +11,16 @@ import {
   zoneFilters,
   zoneSorts,
 } from '../../views/zones/query.ts';
-import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
-import type { Words } from '../words.ts';
+import type { Token, Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 
 /** Longer than any hostname; even escaped it fits into a button's 2000 characters. */
 const maxSearchLength = 100;
 
-/** What may stand before a colon. */
 export const queryNames: readonly string[] = ['sort', 'only', ...carriedKinds];
 
-/**
- * Parses `[search] [only:…] [origin:… script:… app:… storage:… host:…] [sort:…]`. Throws a UserError that names the
- * mistake and valid choices.
- */
+/** Parses the words of `/cdn zones`. @throws UserError that names the mistake and valid choices */
 export function readZoneQuery(words: Words): ZoneQuery {
   const unknown = Object.keys(words.named).find((name) => !queryNames.includes(name));
   if (unknown !== undefined)
@@ -42,15 +37,12 @@ export function readZoneQuery(words: Words): ZoneQuery {
     sort: readChoice('sort', words, zoneSorts) ?? 'attention',
     only: readChoice('only', words, zoneFilters, filterAliases),
     carried: Object.fromEntries(
-      Object.entries(words.named).flatMap(([name, value]) =>
-        isCarried(name) ? [[name, readCarried(name, value)]] : [],
-      ),
+      carriedKinds.flatMap((kind) => {
+        const value = words.named[kind];
+        return value === undefined ? [] : [[kind, readCarried(kind, value)]];
+      }),
     ),
   };
-}
-
-function isCarried(name: string): name is Carried {
-  return carriedKinds.some((kind) => kind === name);
 }
 
 function readCarried(name: Carried, typed: string): string {
@@ -146,7 +138,6 @@ export function matchesQuery(zone: ZoneSummary, search: string): boolean {
   );
 }
 
-/** By what a zone carries; the wanted value in lower case. */
 const matchers: Record<Carried, (zone: ZoneSummary, wanted: string) => boolean> = {
   origin: ({ originUrl }, wanted) => {
     const part = wanted.replace(/^https?:\/\//u, '').replace(/\/$/u, '');
@@ -172,7 +163,6 @@ const filters: Record<ZoneFilter, (zone: ZoneSummary) => boolean> = {
   'no-logging': ({ weaknesses }) => weaknesses?.includes('no-logging') === true,
 };
 
-/** Other words that people type for a filter. */
 const filterAliases = new Map<string, ZoneFilter>([
   ['80', 'above-80'],
   ['above80', 'above-80'],
@@ -209,14 +199,9 @@ function readChoice<Choice extends string>(
 }
 
 /** The same command with a valid choice; the other typed words stay. */
-function createInsteads({ list, named }: Words, name: 'sort' | 'only', allowed: readonly string[]) {
-  const other = name === 'sort' ? 'only' : 'sort';
-  const kept = [...zoneSorts, ...zoneFilters].find((choice) => choice === named[other]?.toLowerCase());
-  const search = list.join(' ').trim();
-  const before = search === '' ? 'zones' : `zones ${quoteWord(search)}`;
-  const behind = kept === undefined ? '' : ` ${other}:${kept}`;
-  return allowed.map((choice) => ({
-    label: `${name}:${choice}`,
-    types: `${before} ${name}:${choice}${behind}`,
-  }));
+function createInsteads({ tokens }: Words, name: 'sort' | 'only', allowed: readonly string[]) {
+  const isKept = (token: Token) =>
+    token.name === undefined || (token.name !== name && queryNames.includes(token.name));
+  const before = ['zones', ...tokens.filter(isKept).map(({ typed }) => typed)].join(' ');
+  return allowed.map((choice) => ({ label: `${name}:${choice}`, types: `${before} ${name}:${choice}` }));
 }

@@ -5,14 +5,12 @@ import { minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 
-/** Every zone that one key sees. */
 export type ZoneList = Pick<AllZones, 'skipped'> & {
   readonly zones: readonly AllZones['zones'][number][];
   /** The same for everybody with the same key; without it the list belongs to its person only. */
   readonly account?: string | undefined;
 };
 
-/** A list with the moment of its reading. */
 export interface CachedZones extends ZoneList {
   readonly takenAt: Date;
 }
@@ -20,23 +18,14 @@ export interface CachedZones extends ZoneList {
 export type ZoneLists = ReturnType<typeof createZoneLists>;
 
 const defaultTtlMs = 5 * minuteMs;
-/** People whose account is known. */
-const maxOwners = 20_000;
-/** A zone takes about 630 bytes of the heap. */
-const mostZones = 100_000;
 
-/**
- * The zone lists that commands show and jobs read, by `personKey`: one for everybody with the same key, and one bound for
- * all.
- */
+/** The zone lists of this process, one for everybody with the same key, and one bound for all. */
 export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZones?: number }) {
-  const { now, ttlMs = defaultTtlMs, maxZones = mostZones } = options;
+  // A zone takes about 630 bytes of the heap.
+  const { now, ttlMs = defaultTtlMs, maxZones = 100_000 } = options;
   const sizeOf = ({ zones }: CachedZones) => zones.length;
   const lists = createCache<CachedZones>({ now, ttlMs, maxSize: maxZones, sizeOf });
-  const known = createCache<{ readonly account: string; readonly keyVersion: number | undefined }>({
-    now,
-    maxEntries: maxOwners,
-  });
+  const known = createCache<{ account: string; keyVersion: number | undefined }>({ now, maxEntries: 20_000 });
   return {
     /** `keyVersion`: only what a job read with this version of the person's key. */
     get(owner: string, keyVersion?: number): CachedZones | undefined {
@@ -72,45 +61,29 @@ export type PrefetchedZones = { readonly known: CachedZones } | { readonly comin
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
-// A menu asks again at every letter: a load that just failed is not repeated for each of them.
-const failureMs = 10_000;
-const maxFailures = 1_000;
-// Characters of all answers stored for sharing: a few hundred answers.
-const maxAnswers = 2_000_000;
-const stopped: Failure = {
-  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
-  hint: 'Try again in a moment.',
-};
-
-/**
- * Whole zone lists in memory, so that pages, sorting and filters answer at once. A list holds only what one key sees, so
- * nothing is shared but between people with the same key. Jobs put the lists that they read into `lists`, too.
- */
+/** Whole zone lists in memory, so that pages, sorting and filters answer at once, and other results for buttons. */
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
   const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
-  // As long as a response_url lives; as text, since the collector would walk through tens of thousands of objects.
+  // A few hundred, as long as a response_url lives; as text, since the collector would walk through the objects.
   const answers = createCache<string>({
     now,
     ttlMs: 30 * minuteMs,
-    maxSize: maxAnswers,
-    sizeOf: (answer) => answer.length,
+    maxSize: 2_000_000,
+    sizeOf: ({ length }) => length,
   });
-  // Concurrent loads of a person share one request; only failures are cached.
+  // Concurrent loads of a person share one request. A menu asks again at every letter, so failures alone are cached.
   const loads = createCache<LoadOutcome>({
     now,
-    ttlMs: failureMs,
-    maxSize: maxFailures,
-    sizeOf: (outcome) => ('list' in outcome ? maxFailures + 1 : 1),
+    ttlMs: 10_000,
+    maxSize: 1_000,
+    sizeOf: (outcome) => ('list' in outcome ? 1_001 : 1),
   });
-  const running = new Map<string, AbortController>();
+  const stopping = new AbortController();
   // Counts drops: a command that began before a drop caches nothing, however late its reading arrives.
   let drops = 0;
 
-  /**
-   * A person's cache for the length of one command. Call it before resolving the key, so that what is read with a
-   * key that is revoked meanwhile is not cached.
-   */
+  /** Of one command. Call it before resolving the key: what is read with a key that is revoked meanwhile is not cached. */
   function forPerson(person: Person) {
     const owner = personKey(person);
     const since = drops;
@@ -123,7 +96,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      /** For callers that cannot wait. `signal` aborts when the key is dropped or the bot stops. */
+      /** For callers that cannot wait. `signal` aborts when the bot stops. */
       prefetch(
         read: (signal: AbortSignal) => Promise<ZoneList>,
         explain: (error: unknown) => Failure,
@@ -131,19 +104,14 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
         const known = get();
         if (known) return { known };
         const load = async (): Promise<LoadOutcome> => {
-          const controller = new AbortController();
-          running.set(owner, controller);
           try {
-            return { list: set(await read(controller.signal)) };
+            return { list: set(await read(stopping.signal)) };
           } catch (error) {
-            return { failure: controller.signal.aborted ? stopped : explain(error) };
-          } finally {
-            if (running.get(owner) === controller) running.delete(owner);
+            return { failure: explain(error) };
           }
         };
         return { coming: loads.load(owner, load) };
       },
-      /** The next command reads a new list. */
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({
@@ -168,21 +136,16 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
 
   function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
-    for (const [owner, controller] of running) if (isGone(owner)) controller.abort();
     for (const cache of [lists, results, answers, loads]) cache.drop(isGone);
   }
 
   return {
     forPerson,
-    /** Forgets what a person's key read and aborts loads in the background: the key is gone. */
     drop(person: Person) {
       const owner = personKey(person);
       dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
     dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
-    /** Aborts loads in the background. */
-    stop(): void {
-      for (const controller of running.values()) controller.abort();
-    },
+    stop: (): void => stopping.abort(),
   };
 }

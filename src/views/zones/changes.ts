@@ -1,22 +1,32 @@
-import type { SettingChange } from '../../api/zones/settings.ts';
+import type { ModalView } from '@slack/types';
+import {
+  isSameSetting,
+  listKeys,
+  ruleOrder,
+  type Setting,
+  type SettingChange,
+  type ZoneSettings,
+} from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
-import type { Message } from '../blocks/blocks.ts';
+import { type Message, picked } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
 import {
+  agree,
   countOf,
   formatCount,
+  formatInteger,
   formatMoment,
   formatPeriod,
   formatSpan,
   formatUtc,
   pluralize,
 } from '../blocks/format.ts';
+import { modal, searchSelect } from '../blocks/inputs.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
-import { describeChange, nameChange } from './setting-changes.ts';
+import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
 
-/** As people choose them. */
 const periods = ['24h', '7d', '30d', '100d'];
 
 interface StoredChange extends SettingChange {
@@ -37,12 +47,10 @@ export interface ShownChanges {
     readonly since?: Date | undefined;
     readonly allSince?: Date | undefined;
   };
-  /** Undefined: all zones. */
   readonly zone: { readonly id: string; readonly name: string } | undefined;
   /** As it is typed, without spaces: `7d`, `since_2026-11-20T10:00Z`. */
   readonly period: string;
   readonly from: Date;
-  /** Undefined: until now. */
   readonly until: Date | undefined;
   readonly asOf: Date;
   readonly panel: PanelPages;
@@ -50,8 +58,7 @@ export interface ShownChanges {
 
 /** What changed in the settings of one zone or of all, after a look. */
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, asOf, panel } = shown;
-  const { from, until } = shown;
+  const { changes, total, look, zone, period, from, until, asOf, panel } = shown;
   const words = describePeriod(period, from, until);
   const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
@@ -88,9 +95,7 @@ export function renderChanges(shown: ShownChanges): Message {
       total,
     }),
     actions: [
-      zone
-        ? commandButton(plainText(`Zone ${zone.name || zone.id}`, 60), `zone ${zone.id} all`, 1)
-        : findBusiest(changes),
+      zone && commandButton(plainText(`Zone ${zone.name || zone.id}`, 60), `zone ${zone.id} all`, 1),
       !zone && pickZone('changes:zone', 'Of one zone…'),
       selectOf(
         'Period…',
@@ -115,9 +120,7 @@ export function renderChanges(shown: ShownChanges): Message {
   });
 }
 
-function labelPeriod(words: string): string {
-  return words.replace('the last', 'Last');
-}
+const labelPeriod = (words: string): string => words.replace('the last', 'Last');
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
 
@@ -134,19 +137,118 @@ function countZones({ changes, total, look }: ShownChanges): string {
   return changes.length < total ? formatCount(look.zones, 'zone') : countOf(changed, look.zones, 'zone');
 }
 
-/** The zone with the most changes is looked at next. */
-function findBusiest(changes: readonly StoredChange[]) {
-  const counts = new Map<string, number>();
-  for (const { zoneId } of changes) counts.set(zoneId, (counts.get(zoneId) ?? 0) + 1);
-  const [busiest] = [...counts].toSorted(([, a], [, b]) => b - a);
-  const change = changes.find(({ zoneId }) => zoneId === busiest?.[0]);
-  return (
-    change &&
-    counts.size > 1 &&
-    commandButton(
-      plainText(`Changes of ${change.zoneName || change.zoneId}`, 60),
-      `changes ${change.zoneId}`,
-      1,
-    )
-  );
+type Pair = readonly [ZoneSettings, ZoneSettings];
+
+interface ComparedRow {
+  readonly name: string;
+  readonly values: readonly [string, string];
+  readonly isSame: boolean;
+}
+
+/** Two zones side by side: what differs, or everything. */
+export function renderComparison(zones: Pair, all: boolean, asOf: Date): Message {
+  const rows = compareZones(zones);
+  const differing = rows.filter(({ isSame }) => !isSame);
+  const same = rows.length - differing.length;
+  const [first, second] = zones.map(({ id, name }) => `*${escapeMrkdwn(name, 60) || id}*`);
+  const line =
+    differing.length === 0
+      ? `${first} and ${second} have *the same settings*`
+      : `*${pluralize(differing.length, 'setting')}* ${agree(differing.length, 'differs', 'differ')} between ${first} and ${second}, ${formatInteger(same)} are the same`;
+  const ids = zones.map(({ id }) => id).join(' ');
+  // Settings that neither zone has are left out of the whole table.
+  const alike = rows.filter(({ isSame, values: [value] }) => isSame && value !== 'none');
+  const shown = all ? [...differing, ...alike] : differing;
+  return renderAnswer({
+    text: unbold(line),
+    lines: [line],
+    picture: renderTable({
+      caption: all ? 'All settings, those that differ first' : 'Settings that differ',
+      columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
+      rows: shown.map(({ name, values }) => [name, ...values]),
+    }),
+    actions: [
+      button(all ? 'Only what differs' : 'All settings', 'compare:show', all ? ids : `${ids} all`, {
+        style: 'primary',
+      }),
+      commandButton('Compare others', 'compare', 1),
+    ],
+    share: `compare ${ids}${all ? ' all' : ''}`,
+    more: zones.flatMap(({ id, name }, nth) => [
+      commandButton(plainText(`Zone ${name || id}`, 60), `zone ${id}`, 2 + nth),
+      commandButton(plainText(`Changes of ${name || id}`, 60), `changes ${id}`, 4 + nth),
+    ]),
+    notes: [`as of ${formatMoment(asOf)}`, 'keys and tokens: only whether they match'],
+  });
+}
+
+const none: Setting = [null];
+
+export function compareZones(zones: Pair): ComparedRow[] {
+  const [one, other] = zones.map((zone) => byName(zone.settings)) as [NamedSettings, NamedSettings];
+  const rows = Object.entries({ ...one, ...other }).map(([name, { path }]) => ({
+    ...compareSettings(path, one[name]?.setting ?? none, other[name]?.setting ?? none),
+    name,
+    isMember: !path.includes('/'),
+  }));
+  const isInOne = ({ values }: ComparedRow) => values.includes('none');
+  const members = rows.filter(({ isMember }) => isMember);
+  const elements = rows.filter(({ isMember }) => !isMember);
+  // A table may not hold them all: what people made by hand comes before what is the same in most zones.
+  return [
+    ...members.filter(({ isSame }) => !isSame),
+    ...elements.filter((row) => !isInOne(row)),
+    ...elements.filter(isInOne),
+    compareHostnames(zones),
+    ...members.filter(({ isSame }) => isSame),
+  ];
+}
+
+/** No two zones have one in common. */
+function compareHostnames(zones: Pair): ComparedRow {
+  const [one = '', other = ''] = zones.map(({ settings }) => {
+    const paths = Object.keys(settings).filter((path) => path.startsWith('Hostnames/'));
+    return joinList(paths.map((path) => path.slice('Hostnames/'.length)));
+  });
+  return { name: 'Hostnames', values: [one, other], isSame: one === other };
+}
+
+function compareSettings(path: string, a: Setting, b: Setting): Pick<ComparedRow, 'values' | 'isSame'> {
+  const [first, second] = [formatStoredSetting(path, a[0]), formatStoredSetting(path, b[0])];
+  const isSame = isSameSetting(a, b);
+  // Their values are not shown, or not whole.
+  const isHidden = first === second && (!isSame || a[1] !== undefined);
+  const judged = isHidden ? `${second}, ${isSame ? 'the same' : 'another one'}` : second;
+  return { values: [first, judged], isSame };
+}
+
+type NamedSettings = Record<string, { readonly path: string; readonly setting: Setting }>;
+
+/** By the names that people know: ids differ from zone to zone. Equal names are numbered. */
+function byName(settings: ZoneSettings['settings']): NamedSettings {
+  const named: NamedSettings = {};
+  for (const [path, setting] of Object.entries(settings)) {
+    // Names always differ, and hostnames have a row of their own.
+    if (path === 'Name' || path === ruleOrder || path in listKeys || path.startsWith('Hostnames/')) continue;
+    const name = nameStoredSetting(path, setting[0]);
+    let unique = name;
+    for (let nth = 2; Object.hasOwn(named, unique); nth += 1) unique = `${name} (${nth})`;
+    named[unique] = { path, setting };
+  }
+  return named;
+}
+
+/** Asks for two zones. `first` is an id that was typed already. */
+export function renderCompareForm(first: string | undefined): ModalView {
+  const chosen = first !== undefined && /^\d{1,19}$/u.test(first) ? picked(first) : undefined;
+  const placeholder = 'Type a part of its name or hostname';
+  return modal({ callbackId: 'compare:submit', title: 'Compare two zones', submit: 'Compare' }, [
+    searchSelect('zone', 'Zone', {
+      actionId: 'zones:pick',
+      placeholder,
+      chosen,
+      focus: chosen === undefined,
+    }),
+    searchSelect('otherZone', 'Compared with', { placeholder, focus: chosen !== undefined }),
+  ]);
 }

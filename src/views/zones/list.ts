@@ -27,11 +27,9 @@ import {
 import { describeStatus, pickZone, quoteWord } from './rows.ts';
 
 export interface ZoneList {
-  /** In the order of the query. */
   readonly zones: readonly ZoneSummary[];
   readonly query: ZoneQuery;
   readonly totals: Totals;
-  /** Number of zones in the account. */
   readonly account: number;
   readonly skipped: number;
   readonly takenAt: Date;
@@ -140,7 +138,6 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
 
 const weaknessWords: Record<Weakness, string> = { 'old-tls': 'old TLS', 'no-logging': 'no logging' };
 
-/** Why a zone was found: shown after its name. */
 const carriedColumns: readonly {
   readonly kind: 'origin' | 'script' | 'host';
   readonly name: string;
@@ -171,7 +168,6 @@ function toShareCell({ bandwidthUsed: used, bandwidthLimit: limit, isUnlimited }
   return { number: Number.isFinite(share) ? share : 0, text: formatPercent(used, limit) };
 }
 
-/** Shown until the list is read. */
 export function renderLoadingZones(total: number | undefined): Message {
   return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
@@ -203,27 +199,14 @@ function offerButton(offer: ZoneQuery) {
   return button(`only:${offer.only}`, 'zones:page:only', encodeZoneQuery(offer));
 }
 
-/** The file of a list. */
 export function renderZonesFile(
   csv: string,
-  {
-    zones,
-    query,
-    takenAt,
-    account,
-  }: Pick<ZoneList, 'query' | 'takenAt' | 'account'> & { readonly zones: number },
+  zones: number,
+  { query, takenAt, account }: Pick<ZoneList, 'query' | 'takenAt' | 'account'>,
 ): Message {
   const text = `${pluralize(zones, 'zone')}${describeFilter(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
   const day = takenAt.toISOString().slice(0, 10);
-  return {
-    ...say(text),
-    files: [
-      {
-        name: `zones-${day}.csv`,
-        title: `Zones, ${day}`,
-        mimetype: 'text/csv',
-        content: new TextEncoder().encode(csv),
-      },
-    ],
-  };
+  const content = new TextEncoder().encode(csv);
+  const file = { name: `zones-${day}.csv`, title: `Zones, ${day}`, mimetype: 'text/csv', content };
+  return { ...say(text), files: [file] };
 }

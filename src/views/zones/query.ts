@@ -43,7 +43,6 @@ export function encodeZoneQuery({ search, sort, only, carried }: ZoneQuery): str
   return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
 }
 
-/** The typed words that show the same list. */
 export function writeZoneQuery({ search, sort, only, carried }: ZoneQuery): string {
   return join(
     [

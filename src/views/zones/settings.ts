@@ -1,4 +1,4 @@
-import type { Zone } from '../../api/zones/members.ts';
+import { type EdgeRule as ReadRule, redactedValue } from '../../api/zones/fields.ts';
 import {
   type Enumeration,
   enumerations,
@@ -6,8 +6,11 @@ import {
   getEnumName,
   type MemberRow,
   type Section,
+  type Zone,
   zoneMembers,
 } from '../../api/zones/members.ts';
+import { isTexts, ruleOrder, type SettingChange, wholeZone } from '../../api/zones/settings.ts';
+import type { Json } from '../../lib/canonical-json.ts';
 import { formatBytes, formatInteger, formatMoney, listSome, pluralize } from '../blocks/format.ts';
 import { capitalize, join, truncate } from '../blocks/text.ts';
 
@@ -16,7 +19,7 @@ const rows: ReadonlyMap<string, MemberRow> = new Map(zoneMembers.map((row: Membe
 /** What the specification says of a zone that is not enabled. */
 export const disabledBecause = 'resource limits were reached or the owning account ran out of funds';
 
-/** The settings of a section in words, related ones in one row. Members that are not reported or empty have none. */
+/** The settings of a section in words, related ones in one row, without what is not reported or empty. */
 export function listSection({ members, summary }: Zone, wanted: Section): [setting: string, value: string][] {
   const found = [...rows.values()].filter(
     ([, section, , format]) => section === wanted && format !== 'secret',
@@ -30,10 +33,7 @@ export function listSection({ members, summary }: Zone, wanted: Section): [setti
   return listed;
 }
 
-/**
- * One setting, or several: `on, in FR`, `WebP, cookies (currency)`, `desktop 85, mobile 70`. Where the first is the group's own
- * switch and is off, the rest does not apply.
- */
+/** One setting, or several: `on, in FR`, `desktop 85, mobile 70`. Where the group's own switch is off, the rest is left out. */
 function describeGroup(group: readonly MemberRow[], members: Zone['members']): string | undefined {
   const [first, ...others] = group;
   if (!first) return undefined;
@@ -53,13 +53,13 @@ function describeGroup(group: readonly MemberRow[], members: Zone['members']): s
 }
 
 /** `EnableTLS1` → `TLS 1.0`; a member that is not in the table → the service's own name: `Enable new thing`. */
-export function nameSetting(member: string): string {
+function nameSetting(member: string): string {
   const label = rows.get(member)?.[2].replace(': ', ' ');
   return label ?? capitalize(splitWords(member.replace(/^Enable(?=[A-Z])/u, '')));
 }
 
 /** The value of a setting in words: `on`, `60 s`, `de, at and 12 more`; undefined if it is missing. */
-export function formatSetting(member: string, value: unknown): string | undefined {
+function formatSetting(member: string, value: unknown): string | undefined {
   const format = rows.get(member)?.[3] ?? 'text';
   if (typeof value === 'boolean') return (flagWords[format] ?? ['on', 'off'])[value ? 0 : 1];
   if (typeof value === 'number')
@@ -110,7 +110,7 @@ export function joinList(values: readonly string[], most = 10): string {
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
-export function splitWords(name: string): string {
+function splitWords(name: string): string {
   return name
     .replace(/(?<=[a-z\d])(?=[A-Z])/gu, ' ')
     .split(' ')
@@ -118,4 +118,183 @@ export function splitWords(name: string): string {
       /^(?:Url|Aws)$/u.test(word) ? word.toUpperCase() : /^[A-Z]{2,}/u.test(word) ? word : word.toLowerCase(),
     )
     .join(' ');
+}
+
+/** Name, certificate and HTTPS of a hostname as it was read, or as a look stored it. */
+export function listHostname(
+  host: NonNullable<Zone['members']['Hostnames']>[number],
+): [name: string, certificate: string, https: string] {
+  const isPlatforms = host.IsSystemHostname || host.IsManagedHostname;
+  const { CertificateProvisionType: type } = host;
+  const kind = type === undefined ? 'yes' : getEnumName('CertificateProvisionType', type);
+  const certificate = host.HasCertificate ? kind : host.HasCertificate === false ? 'none' : 'not reported';
+  return [
+    host.Value ?? 'not reported',
+    isPlatforms ? 'managed by the CDN' : certificate,
+    host.ForceSSL === undefined ? 'HTTPS not reported' : host.ForceSSL ? 'HTTPS forced' : 'HTTPS not forced',
+  ];
+}
+
+/** A rule as it was read, or as a look stored it, where empty members are absent. */
+type EdgeRule = Partial<ReadRule>;
+type Action = Pick<EdgeRule, 'ActionType' | 'ActionParameter1' | 'ActionParameter2' | 'ActionParameter3'>;
+type Trigger = Partial<ReadRule['Triggers'][number]>;
+
+/** Its name, what it does and when: `Old pages`, `redirect to /new (301)`, `when URL is /old/*`. */
+export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: string, when: string] {
+  const actions = limitParts([rule, ...(rule.ExtraActions ?? [])].map(describeAction), 4);
+  const state = join([rule.Enabled === false && 'off', rule.ReadOnly && 'read only'], ', ');
+  const name = rule.Description?.trim() || `Rule ${nth + 1}`;
+  return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
+}
+
+/** Actions whose first parameter is the id of a thing. */
+export const edgeRuleActions = { storage: 17, script: 21, app: 22 } as const;
+
+/** The effect of an action with its parameters, by type, as plain text. Header values are never shown. */
+const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
+  1: (to, status) => `redirect to ${to}${status && ` (${status})`}`,
+  2: (origin) => `fetch from ${origin}`,
+  3: (time) => `set the CDN’s cache time to ${formatTime(time)}`,
+  4: () => 'block the request',
+  5: (name) => `set the response header ${name}`,
+  6: (name) => `set the request header ${name}`,
+  10: (time) => `set the public cache time to ${formatTime(time)}`,
+  14: (status) => `answer with the status ${status}`,
+  16: (time) => `set the browser’s cache time to ${formatTime(time)}`,
+  [edgeRuleActions.storage]: (id) => `fetch from the storage zone ${id}`,
+  19: (limit) => `limit connections to ${limit}`,
+  20: (limit) => `limit requests a second to ${limit}`,
+  [edgeRuleActions.script]: (id) => `run the edge script ${id}`,
+  [edgeRuleActions.app]: (id) => `fetch from the app ${id}`,
+};
+
+function describeAction(action: Action): string {
+  const { ActionType, ActionParameter1 = '', ActionParameter2 = '', ActionParameter3 = '' } = action;
+  const describe = actionWords[ActionType ?? -1];
+  if (describe) return describe(ActionParameter1, ActionParameter2);
+  const parameters = [ActionParameter1, ActionParameter2, ActionParameter3].filter(Boolean);
+  return [splitWords(getEnumName('EdgeRuleActionType', ActionType)), ...parameters.map(formatPattern)].join(
+    ' ',
+  );
+}
+
+function describeCondition({ Triggers, TriggerMatchingType }: EdgeRule): string {
+  const [first, ...others] = limitParts((Triggers ?? []).map(describeTrigger), 5);
+  if (first === undefined) return 'always';
+  if (others.length === 0) return TriggerMatchingType === 2 ? `unless ${first}` : `when ${first}`;
+  const parts = [first, ...others];
+  switch (TriggerMatchingType ?? -1) {
+    case 0:
+      return `when ${parts.join(', or ')}`;
+    case 1:
+      return `when ${parts.join(', and ')}`;
+    case 2:
+      return `when none of these: ${parts.join('; ')}`;
+    default:
+      return `when ${getEnumName('TriggerMatchingTypes', TriggerMatchingType)}: ${parts.join('; ')}`;
+  }
+}
+
+function describeTrigger({ Type, PatternMatches, PatternMatchingType, Parameter1 }: Trigger): string {
+  const what = splitWords(getEnumName('TriggerTypes', Type)) + (Parameter1 ? ` ${Parameter1}` : '');
+  const parts = limitParts((PatternMatches ?? []).map(formatPattern), 3);
+  if (parts.length === 0) return what;
+  switch (PatternMatchingType ?? -1) {
+    case 0:
+      return `${what} is ${parts.join(' or ')}`;
+    case 1:
+      return `${what} is ${parts.length > 1 ? 'all of ' : ''}${parts.join(' and ')}`;
+    case 2:
+      return `${what} is ${parts.length > 1 ? 'neither ' : 'not '}${parts.join(' nor ')}`;
+    default:
+      return `${what} ${getEnumName('PatternMatchingTypes', PatternMatchingType)}: ${parts.join(', ')}`;
+  }
+}
+
+function limitParts(parts: readonly string[], most: number): string[] {
+  const more = parts.length - most;
+  return more > 0 ? [...parts.slice(0, most), `${more} more`] : [...parts];
+}
+
+/** Values of headers and cookies are redacted by the API client: they may be passwords. */
+function formatPattern(pattern: string): string {
+  return pattern === redactedValue ? 'a value that is not shown' : truncate(pattern, 80) || '(empty)';
+}
+
+/** As sent: the specification gives no unit. */
+function formatTime(value: string): string {
+  return value || 'a time not reported';
+}
+
+/** The name of a setting by its path, as plain text: `TLS 1.0`, `Edge rule Old pages`, `Hostname a.example`. */
+export function nameStoredSetting(path: string, value: Json): string {
+  const [group = '', ...rest] = path.split('/');
+  if (path === wholeZone) return 'Zone';
+  if (path === ruleOrder) return 'Edge rules, order';
+  if (rest.length === 0) return nameSetting(path);
+  if (group === 'EdgeRules') return `Edge rule ${nameRule(value)}`;
+  return `${groupNames[group] ?? group} ${rest.join('/')}`;
+}
+
+const groupNames: Readonly<Record<string, string>> = {
+  Hostnames: 'Hostname',
+  OptimizerClasses: 'Image class',
+  BunnyAiImageBlueprints: 'AI image blueprint',
+};
+
+/** The value of a setting by its path, as plain text; `none` if it is missing. */
+export function formatStoredSetting(path: string, value: Json): string {
+  const [group, key] = path.split('/');
+  if (path === ruleOrder)
+    return Array.isArray(value) ? joinList(value.map(({ name }: { name: string }) => name)) : 'none';
+  if (!isObject(value)) return (key === undefined ? formatSetting(path, value) : undefined) ?? 'none';
+  if (typeof value['characters'] === 'number') return pluralize(value['characters'], 'character');
+  if (value['isLong'] === true) return 'too long to show';
+  if (group === 'EdgeRules') {
+    const [, does, when] = listEdgeRule(value, 0);
+    return join(
+      [value['Enabled'] === false && 'off', value['ReadOnly'] === true && 'read only', `${does} ${when}`],
+      ', ',
+    );
+  }
+  if (group !== 'Hostnames') return describeProperties(value['Properties']);
+  const [, certificate, https] = listHostname(value);
+  return `certificate ${certificate}, ${https}`;
+}
+
+export function nameChange({ path, before, after }: SettingChange): string {
+  return nameStoredSetting(path, after ?? before);
+}
+
+/** How it changed, as plain text: `off → on`, `added 10.0.0.1, removed 10.0.0.2`, `changed, not shown`. */
+export function describeChange({ path, before, after }: SettingChange): string {
+  if (path === wholeZone) return after === null ? 'deleted' : 'new';
+  if (isTexts(before ?? after) && isTexts(after ?? before))
+    return join(
+      [isTexts(after) && `added ${joinList(after)}`, isTexts(before) && `removed ${joinList(before)}`],
+      ', ',
+    );
+  const [was, now] = [formatStoredSetting(path, before), formatStoredSetting(path, after)];
+  if (was === now) return 'changed, not shown';
+  if (path.includes('/') && before === null) return `added: ${now}`;
+  if (path.includes('/') && after === null) return `removed: ${was}`;
+  return `${truncate(was, 120)} → ${truncate(now, 120)}`;
+}
+
+function isObject(value: Json | undefined): value is { readonly [member: string]: Json | undefined } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameRule(value: Json): string {
+  if (!isObject(value)) return 'unnamed';
+  const { Description: description, isLong } = value;
+  if (typeof description === 'string' && description.trim() !== '') return truncate(description.trim(), 60);
+  return isLong === true ? 'unnamed' : `to ${truncate(listEdgeRule(value, 0)[1], 60)}`;
+}
+
+function describeProperties(properties: Json | undefined): string {
+  const pairs = isObject(properties) ? Object.entries(properties) : [];
+  const words = pairs.map(([name, value]) => `${name} ${typeof value === 'string' ? value : '–'}`);
+  return words.length === 0 ? 'no properties' : joinList(words);
 }

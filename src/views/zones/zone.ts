@@ -2,13 +2,12 @@ import type { Zone } from '../../api/zones/members.ts';
 import { isAtLimit, legacyTls, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
-import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
+import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
 import { andMore, formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { renderTable } from '../blocks/table.ts';
-import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
-import { listEverything, listParts, renderPartMenu, type ZonePart } from './parts.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { describeCondition, describeUsage } from './rows.ts';
-import { disabledBecause } from './settings.ts';
+import { disabledBecause, edgeRuleActions, listEdgeRule, listHostname, listSection } from './settings.ts';
 
 export interface ShownZone {
   readonly zone: Zone;
@@ -89,7 +88,6 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
   });
 }
 
-/** Hostnames or rules in one message. */
 const mostLines = 15;
 
 /** `• a.example · Http01 · HTTPS forced`, `• Old pages · redirect to /new (301) · URL is /old/*` */
@@ -112,7 +110,6 @@ function chooseIcon(zone: ZoneSummary): string {
   return zone.enabled === true ? ':large_green_circle:' : ':white_circle:';
 }
 
-/** Its hostnames, what serves it, and its id. */
 function describePlace({ members, summary }: Zone): string {
   const { Hostnames: hostnames = [] } = members;
   const own = hostnames.filter((host) => !(host.IsSystemHostname || host.IsManagedHostname));
@@ -150,15 +147,13 @@ function describeWeakSettings({ members }: Zone): string {
   );
 }
 
-export interface ZoneFile {
-  readonly summary: Pick<ZoneSummary, 'id' | 'name'>;
-  readonly json: string;
-  readonly asOf: Date;
-}
-
-export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
-  const text = `The documented fields of zone ${escapeMrkdwn(summary.name, 80) || escapeMrkdwn(summary.id, 20)}, as JSON.`;
-  const name = `zone-${summary.id}-${plainText(summary.name, 60).replaceAll(/[^\w.-]+/gu, '_')}.json`;
+export function renderZoneFile(
+  { id, name }: Pick<ZoneSummary, 'id' | 'name'>,
+  json: string,
+  asOf: Date,
+): Message {
+  const text = `The documented fields of zone ${escapeMrkdwn(name, 80) || escapeMrkdwn(id, 20)}, as JSON.`;
+  const file = `zone-${id}-${plainText(name, 60).replaceAll(/[^\w.-]+/gu, '_')}.json`;
   return {
     ...say(
       text,
@@ -166,6 +161,131 @@ export function renderZoneFile({ summary, json, asOf }: ZoneFile): Message {
         `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values, query values and fields that the CDN does not document are left out. Ids are text; null: nothing linked, or not reported.`,
       ),
     ),
-    files: [{ name, title: text, mimetype: 'application/json', content: new TextEncoder().encode(json) }],
+    files: [
+      { name: file, title: text, mimetype: 'application/json', content: new TextEncoder().encode(json) },
+    ],
   };
+}
+
+/** The parts of a zone, in the order of the menu. `all` is one table to search in. */
+export const zoneParts = [
+  'hostnames',
+  'origin',
+  'caching',
+  'security',
+  'rules',
+  'optimizer',
+  'logging',
+  'pages',
+  'account',
+  'all',
+] as const;
+export type ZonePart = (typeof zoneParts)[number];
+
+interface PartTable {
+  readonly part: ZonePart;
+  /** In the menu. */
+  readonly label: string;
+  readonly caption: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** Every member of a zone except its name, each in exactly one part. */
+export function listParts(zone: Zone): PartTable[] {
+  const hostnames = zone.members.Hostnames ?? [];
+  const rules = (zone.members.EdgeRules ?? [])
+    .toSorted((a, b) => (a.OrderIndex ?? 0) - (b.OrderIndex ?? 0))
+    .map(listEdgeRule);
+  const tables: Partial<Record<ZonePart, Omit<PartTable, 'part' | 'label'>>> = {
+    hostnames: {
+      caption: 'Hostnames',
+      columns: ['Name', 'Certificate', 'HTTPS'],
+      rows: hostnames.map(listHostname),
+    },
+    rules: {
+      caption: 'Edge rules',
+      columns: ['Rule', 'Does', 'When'],
+      rows: rules.map(([name, does, when]) => [name, does, when.replace(/^when /u, '')]),
+    },
+  };
+  return zoneParts.flatMap((part): PartTable[] => {
+    if (part === 'all') return [];
+    const table = tables[part];
+    if (table) return [{ part, label: `${table.caption} (${table.rows.length})`, ...table }];
+    const caption = capitalize(part);
+    return [{ part, label: caption, caption, columns: ['Setting', 'Value'], rows: listSection(zone, part) }];
+  });
+}
+
+/** Everything in one table: the client's own search replaces scrolling. */
+export function listEverything(parts: readonly PartTable[]): PartTable {
+  // A zone may have more hostnames and rules than a table has rows: they come last.
+  const all = parts.toSorted((a, b) => a.columns.length - b.columns.length);
+  const rows = all.flatMap(({ part, caption, rows }) =>
+    rows.map(([name = '', first = '', second]) => {
+      if (second === undefined) return [name, first, caption];
+      const isCondition = part === 'rules' && !/^(?:always|unless)/u.test(second);
+      return [name, `${first}${part === 'hostnames' ? ',' : isCondition ? ' when' : ''} ${second}`, caption];
+    }),
+  );
+  const columns = ['Setting', 'Value', 'Section'];
+  return { part: 'all', label: 'All, searchable', caption: 'All settings', columns, rows };
+}
+
+function renderPartMenu(zone: Zone, chosen?: string) {
+  const { id } = zone.summary;
+  const { apps, scripts, storage } = findNeighbours(zone);
+  const neighbours = [
+    ...apps.flatMap((app) => [
+      commandButton(`App ${app}`, `app ${app}`),
+      commandButton(`Zones of the app ${app}`, `zones app:${app}`),
+    ]),
+    ...scripts.map((script) => commandButton(`Zones with script ${script}`, `zones script:${script}`)),
+    ...storage.map((zone) => commandButton(`Zones of storage zone ${zone}`, `zones storage:${zone}`)),
+  ];
+  const parts = listParts(zone);
+  const settings = [...parts, listEverything(parts)].map(({ part, label }) =>
+    button(label, 'zones:part', `${id} ${part}`),
+  );
+  const others = [
+    commandButton('What changed', `changes ${id}`),
+    commandButton('Compare with another zone', `compare ${id}`),
+  ];
+  return selectOf(
+    'Settings…',
+    [
+      { label: 'Settings', buttons: settings },
+      { label: 'Compare', buttons: others },
+      neighbours.length > 0 && { label: 'Related', buttons: neighbours },
+    ],
+    { chosen },
+  );
+}
+
+/** A zone with many rules names many; the first are enough for a menu. */
+const mostNeighbours = 10;
+
+function findNeighbours({ summary, members }: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
+  const steps = (members.EdgeRules ?? []).flatMap((rule) => [rule, ...rule.ExtraActions]);
+  const ofRules = (type: number) =>
+    steps.filter(({ ActionType }) => ActionType === type).map(({ ActionParameter1 }) => ActionParameter1);
+  const logs = members.LoggingSaveToStorage ? members.LoggingStorageZoneId : undefined;
+  const { storageZoneId, edgeScriptId, middlewareScriptId } = summary;
+  return {
+    apps: listIds([summary.appId, ...ofRules(edgeRuleActions.app)]),
+    scripts: listIds([edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)]),
+    storage: listIds([
+      storageZoneId,
+      members.PermaCacheStorageZoneId,
+      logs,
+      ...ofRules(edgeRuleActions.storage),
+    ]),
+  };
+}
+
+/** Unique ids; drops values that are not ids, since a rule parameter can be any text. */
+function listIds(found: readonly (string | undefined)[]): string[] {
+  const ids = found.filter((id) => id !== undefined && /^[\w-]{1,40}$/u.test(id));
+  return [...new Set(ids)].slice(0, mostNeighbours) as string[];
 }

@@ -9,7 +9,12 @@ const kind = { noun: 'an app id', hint: 'It looks like this.' };
 test.each([
   '',
   ...String.raw`. .. a/b a\b / ../apikey %2e%2e %2E a%2fb a%5Cb %252e%252e a%00 <!channel>/`.split(' '),
-  ...['a\u0000b', 'a\nb', 'a\u007f', 'a\u0085', '\ud800', 'x'.repeat(201)],
+  'a\u0000b',
+  'a\nb',
+  'a\u007f',
+  'a\u0085',
+  '\ud800',
+  'x'.repeat(201),
 ])('%j is no id', (value) => {
   expect(() => checkTextId(value, kind)).toThrow(new UserError(notAnAppId, kind.hint));
 });

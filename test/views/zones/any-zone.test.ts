@@ -5,11 +5,10 @@ import { readZone } from '../../../src/api/zones/members.ts';
 import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
-import { decodeZoneQuery, readZoneQuery, selectZones } from '../../../src/commands/zones/query.ts';
+import { decodeZoneQuery, readZoneQuery } from '../../../src/commands/zones/query.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { renderNoZones, renderZoneList } from '../../../src/views/zones/list.ts';
-import { zoneParts } from '../../../src/views/zones/parts.ts';
 import {
   carriedKinds,
   encodeZoneQuery,
@@ -20,7 +19,7 @@ import {
   zoneSorts,
 } from '../../../src/views/zones/query.ts';
 import { renderUnclearZone, renderZoneOption } from '../../../src/views/zones/rows.ts';
-import { renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
+import { renderZone, renderZonePart, zoneParts } from '../../../src/views/zones/zone.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from '../../support/slack-limits.ts';
 
 const at = new Date('2026-11-21T12:00:00Z');
@@ -28,18 +27,8 @@ const at = new Date('2026-11-21T12:00:00Z');
 // Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.constantFrom(
-    '',
-    ' ',
-    '<!channel>',
-    '&amp;',
-    '`',
-    '*bold*',
-    'a\nb',
-    '&'.repeat(2100),
-    '<'.repeat(300),
-    '😀'.repeat(300),
-  ),
+  fc.constantFrom('', ' ', '<!channel>', '&amp;', '`', '*bold*', 'a\nb'),
+  fc.constantFrom('&'.repeat(2100), '<'.repeat(300), '😀'.repeat(300)),
 );
 const number = fc.oneof(
   fc.integer(),
@@ -155,18 +144,8 @@ test('any list of zones is a message that Slack takes', () => {
   fc.assert(
     fc.property(fc.array(anyZone, { minLength: 1, maxLength: 10 }), query, (zones, query) => {
       const summaries: ZoneSummary[] = zones.map(({ summary }) => summary);
-      const totals = sumTotals(summaries);
-      const list = renderZoneList({
-        zones: summaries,
-        query,
-        totals,
-        account: 50_000,
-        skipped: 3,
-        takenAt: at,
-        offer: query,
-        panel,
-      });
-      expect(findProblems(list)).toEqual([]);
+      const about = { query, offer: query, totals: sumTotals(summaries), account: 50_000, skipped: 3 };
+      expect(findProblems(renderZoneList({ zones: summaries, ...about, takenAt: at, panel }))).toEqual([]);
       expect(findViewProblems(renderSearchForm(query))).toEqual([]);
       const { search } = query;
       const near = summaries.slice(0, 3).map(({ name }) => name);
@@ -205,19 +184,5 @@ test('the typed words of a query lead to it', () => {
     fc.property(typed, (query) => {
       expect(readZoneQuery(findCommand(parseWords(writeZoneQuery(query))).words)).toEqual(query);
     }),
-  );
-});
-
-test('sorting and filtering never lose or repeat a zone', () => {
-  fc.assert(
-    fc.property(fc.array(anyZone, { maxLength: 15 }), query, (zones, query) => {
-      const summaries = zones.map(({ summary }) => summary);
-      const all = selectZones(summaries, { ...query, search: '', only: undefined, carried: {} });
-      expect(all).toHaveLength(summaries.length);
-      expect(new Set(all)).toEqual(new Set(summaries));
-      const some = selectZones(summaries, query);
-      expect(some.every((zone) => summaries.includes(zone))).toBe(true);
-    }),
-    { numRuns: 50 },
   );
 });

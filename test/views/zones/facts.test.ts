@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Section } from '../../../src/api/zones/members.ts';
 import { readZone } from '../../../src/api/zones/members.ts';
-import { listEdgeRule } from '../../../src/views/zones/edge-rules.ts';
-import { listSection } from '../../../src/views/zones/settings.ts';
+import { listEdgeRule, listSection } from '../../../src/views/zones/settings.ts';
 
 function zoneOf(raw: object) {
   const read = readZone({ Id: 1, ...raw });

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
 import { readZone, toWireZone } from '../../../src/api/zones/members.ts';
-import { listParts } from '../../../src/views/zones/parts.ts';
-import { renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
+import { listParts, renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
 import { buttons, readRows, readText } from '../../support/command-harness.ts';
 
 const secrets = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];
@@ -59,17 +58,11 @@ test.each(names.filter((name) => !inHeader.includes(name)))(
 test('the file has every published member but the secrets, under its name', () => {
   const published = names.map((name) => name.replace('Vendor', 'Bunny')).sort();
   expect(Object.keys(toWireZone(zoneOf(base))).sort()).toEqual(published);
-  expect(toWireZone(zoneOf({ Id: 1 }))).toMatchObject({
-    Id: '1',
-    Name: null,
-    EnableTLS1_1: null,
-    AWSSigningEnabled: null,
-  });
+  expect(toWireZone(zoneOf({ Id: 1 }))).toMatchObject({ Id: '1', Name: null, EnableTLS1_1: null });
   const wire = toWireZone(
     zoneOf({
       ...base,
       Hostnames: [{ Value: 'a.example', ForceSSL: true, CertificateKey: 'CANARY' }],
-      OptimizerClasses: [{ Name: 'a', Properties: { width: '10' } }],
       OriginUrl: 'https://u:CANARY@origin.example',
       ZoneSecurityKey: 'CANARY',
       MiddlewareScriptId: 9,
@@ -79,12 +72,10 @@ test('the file has every published member but the secrets, under its name', () =
   );
   expect(wire).toMatchObject({
     EnableTLS1_1: true,
-    AWSSigningEnabled: true,
     EUUSDiscount: 7,
     MiddlewareScriptId: '9',
     EdgeScriptId: null,
     Hostnames: [{ Value: 'a.example', ForceSSL: true }],
-    OptimizerClasses: [{ Name: 'a', Properties: { width: '10' } }],
   });
   expect(wire).not.toHaveProperty('SomethingNew');
   expect(JSON.stringify(wire)).not.toContain('CANARY');
@@ -142,18 +133,9 @@ const things = {
 test('each id that a zone shows leads to what the bot knows of it, and the zone to its page in the panel', () => {
   const shown = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop', ...things }), asOf: new Date(0), panel });
   const types = [...buttons(shown).values()].map(([, value]) => value);
-  for (const command of [
-    'app app09',
-    'zones app:app09',
-    'zones script:301',
-    'zones script:302',
-    'zones storage:2005',
-    'zones storage:2006',
-    'zones storage:2007',
-    'zones storage:2008',
-    'zones script:303',
-    'app app10',
-  ])
+  const storage = [2005, 2006, 2007, 2008].map((id) => `zones storage:${id}`);
+  const scripts = [301, 302, 303].map((id) => `zones script:${id}`);
+  for (const command of ['app app09', 'app app10', 'zones app:app09', ...storage, ...scripts])
     expect(types).toContain(command);
   expect(types.join()).not.toContain('no id');
   expect(JSON.stringify(shown)).toContain('"url":"https://panel.example/7"');

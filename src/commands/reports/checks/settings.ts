@@ -3,7 +3,7 @@ import { countOf, formatCount, formatInteger, pluralize } from '../../../views/b
 import { renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import type { Part } from '../../../views/reports/report.ts';
-import { describeChange, nameChange } from '../../../views/zones/setting-changes.ts';
+import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { Look, StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
