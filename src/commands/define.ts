@@ -54,7 +54,6 @@ export interface Context extends Services {
   readonly signal: AbortSignal;
 }
 
-/** What features share with the rest of the bot. */
 export interface Services {
   readonly cdnWith: (key: Secret) => CdnClient;
   readonly keyStore: KeyStore;
@@ -62,7 +61,6 @@ export interface Services {
   readonly keyPage: KeyPage | undefined;
   readonly clientTokens: ClientTokens;
   readonly zoneCache: ZoneCache;
-  /** Accounts as jobs read them, within their budget. */
   readonly accounts: Pick<Accounts, 'open' | 'drop' | 'recentErrors'>;
   readonly names: Names;
   readonly settingsHistory: SettingsHistory;
@@ -130,7 +128,6 @@ export interface Entry<Input> {
   /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
   readonly load?: (input: Input, context: Context) => Promise<ModalView>;
   readonly run?: (input: Input, context: Context) => Answer;
-  /** The Home tab is published again after the answer. */
   readonly changesHome?: true;
 }
 
@@ -203,13 +200,10 @@ export interface Picker {
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 
-/** An entry of Slack's ⚡ menu (`global`) or of a message's menu. Each is also in manifest.yml. */
+/** An entry of Slack's ⚡ menu or of a message's menu: its name and kind are in manifest.yml. */
 export interface Shortcut {
   /** The callback_id in the manifest. */
   readonly id: string;
-  readonly kind: 'global' | 'message';
-  readonly name: string;
-  readonly description: string;
   readonly needs: Right;
   /** Opens before the policy decides: a form, or a skeleton until `load` or `run` is done. */
   readonly modal: (message: unknown) => ModalView;

@@ -1,5 +1,4 @@
 import { decide } from '../auth/policy/policy.ts';
-import { looksLikeKey } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import { quoteName, quoteWord } from '../views/zones/rows.ts';
@@ -32,9 +31,7 @@ export const unknownCommand: Command = {
   needs: 'none',
   async run(given, context) {
     const words = putMeaningFirst(given);
-    const { raw, text, list } = words;
-    // `findCommand` refuses keys; if one gets here, it is not shown.
-    if (looksLikeKey(raw)) return views.renderUnknownCommand({ typed: undefined, near: [], zones: [] });
+    const { text, list } = words;
     const [typed = ''] = list;
     const following = withoutFirst(words)
       .tokens.map(({ name, value }) => (name ? `${name}:${quoteWord(value)}` : quoteWord(value)))
@@ -109,10 +106,9 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   if (wanted === '') return views.renderMenu(mine, linked, all.length - mine.length);
   if (shown.length > 0) return views.renderFound(wanted, mine.length > 0 ? mine : shown, linked);
   const near = findNearest(wanted.split(' ')[0] ?? '', features);
-  return views.renderUnknownCommand({ typed: looksLikeKey(search) ? undefined : search, near, zones: [] });
+  return views.renderUnknownCommand({ typed: search, near, zones: [] });
 }
 
-/** Whether every word of the search is in the texts of a command. */
 function matches(command: views.CommandSummary, feature: string, search: string): boolean {
   const { name, aliases = [], usage, summary, examples } = command;
   const words = [feature, name, ...aliases, ...findWordsFor(name), views.taskOf(command)];
@@ -120,7 +116,6 @@ function matches(command: views.CommandSummary, feature: string, search: string)
   return search.split(/\s+/u).every((word) => texts.includes(word));
 }
 
-/** Names of the commands nearest to a word; an alias stands for its command. */
 function findNearest(typed: string, features: readonly views.HelpGroup[]): string[] {
   const names = new Map(
     features.flatMap(({ commands }) =>

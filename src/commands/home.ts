@@ -13,9 +13,6 @@ export const homeTab: Feature = {
   shortcuts: [
     {
       id: 'home:menu',
-      kind: 'global',
-      name: 'CDN menu',
-      description: 'Everything you may run, as buttons',
       needs: 'none',
       modal: () => views.menuSkeleton,
       load: async (_, context) => {
@@ -56,7 +53,6 @@ async function findErrorsNow(context: Context): Promise<Map<string, number>> {
   return new Map([...read, ...findNotedErrors(context)]);
 }
 
-/** The Home tab of one person. */
 export async function loadHome(context: Context, features: readonly Feature[]): Promise<HomeView> {
   const { authorizer, now, person } = context;
   const [linked, { commands, rights }, sections, pausing] = await Promise.all([

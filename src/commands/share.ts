@@ -16,7 +16,6 @@ export interface ShareTarget {
   readonly channel: string | undefined;
   /** The answer that the person saw, if it is still kept. */
   readonly shown: string | undefined;
-  /** The file that goes with it. */
   readonly file: views.SharedFile | undefined;
   /** The words that stand for the same target again. */
   readonly words: string;
@@ -60,7 +59,6 @@ export function shareCommand(command: Command, target: ShareTarget): Command {
   };
 }
 
-/** The same command, whose answer is for its asker alone. */
 export function refuseSharing(command: Command): Command {
   const { modal: _, load: __, ...rest } = command;
   return {

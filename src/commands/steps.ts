@@ -6,7 +6,7 @@ import { hasCdnKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
 import { say } from '../views/blocks/blocks.ts';
 import { formatCount } from '../views/blocks/format.ts';
-import { formatCode, plainText } from '../views/blocks/text.ts';
+import { formatCode } from '../views/blocks/text.ts';
 import { renderProposed, renderStepRequest, type StepRequest } from '../views/operations/answers.ts';
 import { describeAttention, describeErrors, describeUnconfirmed } from '../views/steps.ts';
 import { everyZone } from '../views/zones/query.ts';
@@ -24,21 +24,6 @@ import { findZone } from './tools/tool.ts';
 import { readAllZones } from './zones/lookup.ts';
 import { selectZones } from './zones/query.ts';
 
-/** An input or output, as people who build workflows see it. */
-interface Parameter<Type extends string = 'string' | 'integer' | 'slack#/types/user_id'> {
-  readonly type: Type;
-  readonly title: string;
-  readonly description: string;
-  /** May be left out. */
-  readonly optional?: true;
-}
-
-type Inputs = Readonly<Record<string, Parameter<'string'>>>;
-
-type Values<Declared extends Inputs> = {
-  readonly [Name in keyof Declared]: Declared[Name] extends { optional: true } ? string | undefined : string;
-};
-
 type StepOutputs = Readonly<Record<string, string | number | undefined>>;
 
 /**
@@ -51,106 +36,67 @@ type StepEnd =
   | 'with its operation'
   | { readonly until: Date; readonly late: StepOutputs; readonly ask: () => Promise<void> };
 
-/** A step of Workflow Builder: a function in manifest.yml. */
+/** A step of Workflow Builder: a function in manifest.yml, which has its title, its outputs and the rest that people see. */
 export interface Step {
   /** The name of the function in the manifest. Renaming it, an input or an output breaks the workflows that use it. */
   readonly id: string;
-  readonly title: string;
-  readonly description: string;
   /** The right of the person who runs the workflow. A workflow has no channel, so no channel's cap applies. */
   readonly needs: Right;
-  readonly inputs: Inputs;
-  readonly outputs: Readonly<Record<string, Parameter>>;
+  /** Titles by name, for what is refused. */
+  readonly inputs: Readonly<Record<string, string>>;
+  /** Inputs that may be left out. */
+  readonly optional?: readonly string[];
   /**
    * Works with the key of the person who runs the workflow. A UserError becomes the error of the step. `runId`: the run
    * of the step in a workflow, Slack's `function_execution_id`.
    */
-  readonly run: (
-    inputs: Readonly<Record<string, unknown>>,
-    context: Context,
-    runId: string,
-  ) => Promise<StepEnd>;
+  readonly run: (inputs: StepInputs, context: Context, runId: string) => Promise<StepEnd>;
 }
 
-/** Ties the types of inputs to the work. */
-function defineStep<const Declared extends Inputs>({
-  run,
-  ...step
-}: Omit<Step, 'run' | 'inputs'> & {
-  readonly inputs: Declared;
-  readonly run: (inputs: Values<Declared>, context: Context, runId: string) => Promise<StepEnd>;
-}): Step {
-  return { ...step, run: (given, context, runId) => run(readInputs(step.inputs, given), context, runId) };
-}
+type StepInputs = Readonly<Record<string, string>>;
 
-function readInputs<Declared extends Inputs>(
-  inputs: Declared,
+/** The inputs of a run. @throws UserError for one that is empty, or looks like a key */
+export function readInputs(
+  { inputs, optional = [] }: Step,
   given: Readonly<Record<string, unknown>>,
-): Values<Declared> {
-  const read = Object.entries(inputs).map(([name, { title, optional }]) => {
+): StepInputs {
+  const read = Object.entries(inputs).flatMap(([name, title]) => {
     const value = given[name];
     const text = typeof value === 'string' ? value.trim() : '';
     if (hasCdnKey(text) || findSecretKinds(text).length > 0)
       throw new UserError(
-        `The input “${plainText(title, 60)}” of this step looks like a CDN key, so nothing was done with it.`,
+        `The input “${title}” of this step looks like a CDN key, so nothing was done with it.`,
         'Whoever builds the workflow can take it out: keys go into `/cdn connect` and nowhere else.',
       );
-    if (text !== '' || optional) return [name, text || undefined];
+    if (text !== '' || optional.includes(name)) return text === '' ? [] : [[name, text] as const];
     throw new UserError(
-      `The input “${plainText(title, 60)}” of this step is empty.`,
+      `The input “${title}” of this step is empty.`,
       'Whoever builds the workflow can fill it in.',
     );
   });
-  return Object.fromEntries(read) as Values<Declared>;
+  return Object.fromEntries(read);
 }
 
 /** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */
 export const personInput = { name: 'person', type: 'slack#/types/user_context' } as const;
 
-const zonesStep = defineStep({
+const zonesStep: Step = {
   id: 'zones_needing_attention',
-  title: 'Find zones that need attention',
-  description: 'Pull zones that are disabled, suspended, near their limit or without a certificate',
   needs: 'read',
   inputs: {},
-  outputs: {
-    count: { type: 'integer', title: 'Zones that need attention', description: 'How many, 0 or more' },
-    zones: { type: 'integer', title: 'All zones', description: 'How many zones there are' },
-    list: { type: 'string', title: 'List', description: 'A line for each: name, ID and what it needs' },
-    summary: { type: 'string', title: 'Summary', description: 'One sentence' },
-  },
   async run(_, context) {
     const { zones, skipped } = await readAllZones(context);
     const found = selectZones(zones, { ...everyZone, only: 'attention' });
     return { outputs: describeAttention(found, { all: zones.length, skipped }) };
   },
-});
+};
 
-const originErrorsStep = defineStep({
+const originErrorsStep: Step = {
   id: 'origin_errors',
-  title: 'Count origin errors of a zone',
-  description: 'How often the origin of a pull zone failed, and with which error most often',
   needs: 'read',
-  inputs: {
-    zone: { type: 'string', title: 'Zone', description: 'Its name, a hostname or its ID' },
-    days: {
-      type: 'string',
-      title: 'Days',
-      description: 'today, yesterday, 2026-11-20 or last 3 days (UTC); today if empty',
-      optional: true,
-    },
-  },
-  outputs: {
-    count: { type: 'integer', title: 'Origin errors', description: 'How many, 0 or more' },
-    code: {
-      type: 'string',
-      title: 'Most frequent error code',
-      description: 'Not set where there is none',
-      optional: true,
-    },
-    summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
-  },
-  async run({ zone: typed, days: typedDays = 'today' }, context) {
+  inputs: { zone: 'Zone', days: 'Days' },
+  optional: ['days'],
+  async run({ zone: typed = '', days: typedDays = 'today' }, context) {
     const clock = { now: context.now(), timeZone: 'UTC' };
     const typedPeriod = findPeriod(typedDays, clock);
     if (!typedPeriod)
@@ -163,7 +109,7 @@ const originErrorsStep = defineStep({
     const report = await createReport({ zone, period, filters: {} }, context);
     return { outputs: describeErrors(report, toUtcDay(context.now())) };
   },
-});
+};
 
 // The approvers see where it comes from: the requester has pressed a button of a workflow, and typed nothing.
 const origin = 'By a workflow: ';
@@ -172,33 +118,11 @@ const origin = 'By a workflow: ';
  * Asks for a deletion in the name of the person who runs the workflow. The ids are written by its author, so nobody has
  * typed a confirmation: the approvers decide. Where the settings ask for none, the person confirms by a button.
  */
-const deletionStep = defineStep({
+const deletionStep: Step = {
   id: 'delete_volume',
-  title: 'Ask to delete a volume',
-  description:
-    'Asks for the deletion of a volume, every instance of it, and waits until it is decided and done',
   needs: 'destroy',
-  inputs: {
-    app: { type: 'string', title: 'App', description: 'The ID of the app, or its name here' },
-    volume: { type: 'string', title: 'Volume', description: 'The ID of the volume' },
-    reason: { type: 'string', title: 'Reason', description: 'The approvers read it' },
-  },
-  outputs: {
-    outcome: {
-      type: 'string',
-      title: 'Outcome',
-      description: 'deleted, denied, expired, cancelled, failed or unknown',
-    },
-    decided_by: {
-      type: 'slack#/types/user_id',
-      title: 'Decided by',
-      description: 'Who decided last; not set where nobody did',
-      optional: true,
-    },
-    reference: { type: 'string', title: 'Reference', description: 'The number of the request' },
-    summary: { type: 'string', title: 'Summary', description: 'A few sentences' },
-  },
-  async run({ app, volume, reason }, context: Context, run) {
+  inputs: { app: 'App', volume: 'Volume', reason: 'Reason' },
+  async run({ app = '', volume = '', reason = '' }, context, run) {
     const appId = await resolveAppToDelete(app, context);
     const ids = volumeIds.safeParse({ appId, volumeId: volume });
     if (!ids.success)
@@ -231,7 +155,7 @@ const deletionStep = defineStep({
       },
     };
   },
-});
+};
 
 function propose(
   { run, reason, ...ids }: StepRequest,
@@ -244,7 +168,6 @@ function propose(
   );
 }
 
-/** The buttons by which a person confirms a deletion that no approver has to. */
 export const stepRequests: Feature = {
   name: 'steps',
   commands: [],
@@ -280,7 +203,7 @@ function parseButton(value: string): StepRequest {
   }
 }
 
-/** Every step of Workflow Builder. A new one is an object, a line here, and the same in manifest.yml. */
+/** Every step of Workflow Builder. A new one is an object, a line here, and a function in manifest.yml. */
 export const steps: readonly Step[] = [zonesStep, originErrorsStep, deletionStep];
 
 export function findStep(id: string): Step | undefined {

@@ -1,4 +1,3 @@
-/** The parsed text after the slash word. */
 export interface Words {
   /** The original text. Never echoed or logged: it may hold anything. */
   readonly raw: string;
@@ -15,17 +14,14 @@ export interface Words {
   readonly text: string;
 }
 
-/** One word, quoted text, or named word. */
 export interface Token {
   /** With Slack's markup: `<#C0OPS|ops>`. */
   readonly typed: string;
   /** Without markup and quotes; of a named word with its name: `sort:name`. */
   readonly text: string;
-  /** Of a named word: its name in lower case. */
   readonly name?: string;
   /** The text; of a named word what stands behind its name. */
   readonly value: string;
-  /** It was in quotes, so it is a name. */
   readonly quoted?: boolean;
 }
 
@@ -63,7 +59,6 @@ export function parseWords(raw: string): Words {
   return toWords(raw, readTokens(splitPieces(raw.slice(0, maxLength).replace(invisible, ''))));
 }
 
-/** The words that these tokens stand for. */
 export function toWords(raw: string, tokens: readonly Token[]): Words {
   const pairs = tokens.flatMap(({ name, value }) => (name === undefined ? [] : [[name, value] as const]));
   return {

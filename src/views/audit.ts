@@ -69,11 +69,10 @@ const maxSection = 2_900;
 // Upper bound for all lines; the file has the rest.
 const maxCharacters = 10_000;
 
-function renderLines(lines: readonly AuditLine[]): SectionBlock[] {
+function renderLines(lines: readonly string[]): SectionBlock[] {
   const sections: string[] = [];
   let left = maxCharacters;
-  for (const [nth, { what, who, at, seq, reference }] of lines.entries()) {
-    const line = join([what, who, formatMoment(at), `no. ${formatInteger(seq)}`, reference], ' · ');
+  for (const [nth, line] of lines.entries()) {
     left -= line.length;
     if (left < 0) {
       sections.push(`${pluralize(lines.length - nth, 'older record')} in the CSV`);
@@ -118,35 +117,20 @@ export function describeBroken({ seq, problem, found, noted }: Broken): string {
   return `Record ${formatInteger(seq)} ${faults[problem]}`;
 }
 
-interface AuditLine {
-  readonly what: string;
-  readonly who: string;
-  readonly at: Date;
-  readonly seq: number;
-  /** To find it by: the seal of an operation, else the reference of a refusal or the CDN's request id. */
-  readonly reference: string;
-}
-
-export function renderAuditLine(record: AuditRecord): AuditLine {
+/** What was done, by whom, when, its number, and what finds it: the seal of an operation, else a reference or request id. */
+export function renderAuditLine(record: AuditRecord): string {
   const { seq, at, requestId, event, actor, subject } = record;
   // Older records call alerts watches.
   const today = event.replace(/^watch-/u, 'alert-');
-  const words = Object.hasOwn(phrases, today) ? phrases[today as AuditEvent] : otherPhrase;
+  const write = (Object.hasOwn(phrases, today) && phrases[today as AuditEvent]) || nameFacts;
+  const what = write({ ...record, event: today });
   const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
-  return {
-    what: typeof words === 'string' ? words.replace('{}', () => name(subject)) : words(record),
-    who: nameId(actor),
-    at,
-    seq,
-    reference: escapeMrkdwn(reference, 40),
-  };
+  const number = `no. ${formatInteger(seq)}`;
+  return join([what, nameId(actor), formatMoment(at), number, escapeMrkdwn(reference, 40)], ' · ');
 }
 
-/** mrkdwn, or a text in which `{}` is the subject. */
-type Phrase = string | ((record: AuditRecord) => string);
-
-/** The words of each event, without the person who did it. */
-const phrases: Readonly<Record<AuditEvent, Phrase>> = {
+/** What was done, without the person who did it, where that is more than the event's name, its subject and its facts. */
+const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => string>>> = {
   'key-linked': ({ detail }) => (detail['replaced'] === true ? 'Key replaced' : 'Key connected'),
   'key-destroyed': ({ actor, subject, detail }) =>
     actor === subject ? 'Key disconnected' : `Key of ${nameId(subject)} destroyed${explain(detail['cause'])}`,
@@ -187,39 +171,20 @@ const phrases: Readonly<Record<AuditEvent, Phrase>> = {
   'export-ended': ({ subject, detail: { outcome, by } }) =>
     `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'did not work'}`,
   'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
-  'digest-created': 'Digest {} made',
-  'digest-changed': 'Digest {} changed',
-  'digest-paused': ({ subject, detail }) => `Digest ${name(subject)} paused${explain(detail['reason'])}`,
-  'digest-taken-over': 'Digest {} taken over',
-  'digest-deleted': 'Digest {} deleted',
-  'alert-created': 'Alert {} made',
-  'alert-changed': 'Alert {} changed',
-  'alert-paused': ({ subject, detail }) => `Alert ${name(subject)} paused${explain(detail['reason'])}`,
-  'alert-taken-over': 'Alert {} taken over',
-  'alert-deleted': 'Alert {} deleted',
-  'alert-acknowledged': 'Incident of alert {} acknowledged',
-  'alert-snoozed': 'Alert {} snoozed',
   'answer-shared': ({ subject, detail: { channel } }) => `Showed ${name(subject)} in ${nameId(channel)}`,
-  'token-made': 'Made a token for a client',
-  'token-ended': 'Revoked a token of a client',
+  'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
-  'step-run': 'Ran the workflow step {}',
-  'name-given': 'Name given to {}',
-  'name-removed': 'Name taken from {}',
   'default-zone-set': ({ detail: { channel, zone } }) => `Zone ${name(zone)} set in ${nameId(channel)}`,
-  'audit-exported': 'Audit record exported',
-  'tenant-erased': 'Everything of {} erased',
 };
 
 type Fact = AuditRecord['detail'][string] | null | undefined;
 
-/** Foreign text, escaped. */
 function name(text: Fact, most = 40): string {
   return escapeMarkup(plainText(String(text ?? ''), most));
 }
 
-/** A record of another version: its name, its subject and its facts. */
-function otherPhrase({ event, subject, actor, detail }: AuditRecord): string {
+/** `Digest paused: 4f2k (reason by hand)` */
+function nameFacts({ event, subject, actor, detail }: AuditRecord): string {
   const facts = Object.entries(detail).map(
     ([fact, value]) => `${humanize(fact)} ${plainText(String(value), 60)}`,
   );

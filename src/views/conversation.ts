@@ -37,5 +37,4 @@ export function readNativeOffer(actionId: string, value: string): Pressed | unde
   return actionId === 'native:show' ? readPressed(value) : undefined;
 }
 
-/** Where the offer was taken. */
 export const shownInConversation: Message = say(':arrow_right: It is in your conversation with me.');

@@ -6,7 +6,6 @@ import { formatMoment, pluralize } from './blocks/format.ts';
 import { renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, join, type Maybe, truncateLines } from './blocks/text.ts';
 
-/** One finding of the doctor. */
 export interface Finding {
   /** `slack token` */
   readonly check: string;

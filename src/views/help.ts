@@ -37,13 +37,11 @@ export type HelpGroup = { readonly name: string; readonly commands: readonly Com
 const tasks = ['Look', 'Act', 'This bot'] as const;
 export type Task = (typeof tasks)[number];
 
-/** What people want to do with a command. */
 export function taskOf({ task, needs }: CommandSummary): Task {
   if (needs === 'none' || needs === 'admin') return task ?? 'This bot';
   return task ?? (needs === 'read' ? 'Look' : 'Act');
 }
 
-/** A command, and whether the reader may run it. */
 export interface JudgedCommand {
   readonly command: CommandSummary;
   readonly decision: Decision;
@@ -125,7 +123,6 @@ function listNames(found: readonly JudgedCommand[]): string {
   return found.map(({ command: { name } }) => `\`${name}\``).join(' ');
 }
 
-/** Empty if the reader may run it. */
 function describeRight({ allowed, reason, trace }: Decision): string {
   if (allowed) return '';
   if (reason === 'no-key') return ':key: connect first';
@@ -168,12 +165,12 @@ export type NamedZone = { readonly id: string; readonly name: string };
 
 /** An unknown word. `near` are the words of commands that it may stand for, `zones` those whose name it may be. */
 export function renderUnknownCommand(unknown: {
-  readonly typed: string | undefined;
+  readonly typed: string;
   readonly near: readonly string[];
   readonly zones: readonly NamedZone[];
 }): Message {
   const { typed, near, zones } = unknown;
-  const text = typed === undefined ? 'That is not a command.' : `${formatCode(typed, 40)} is not a command.`;
+  const text = `${formatCode(typed, 40)} is not a command.`;
   const meant =
     near.length > 0 ? ` Did you mean ${near.map((words) => words.split(' ')[0]).join(' or ')}?` : '';
   return message(`${text}${meant}`, [
@@ -211,7 +208,6 @@ export function isUsable({ allowed, reason }: Decision): boolean {
   return allowed || reason === 'no-key';
 }
 
-/** Whether a command needs a key that is not connected. */
 function isLocked({ needs }: CommandSummary, linked: boolean): boolean {
   return !linked && needs !== 'none' && needs !== 'admin';
 }

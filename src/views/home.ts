@@ -81,7 +81,6 @@ export function renderHome(shown: {
   return { type: 'home', blocks: [...above.slice(0, limits.homeBlocks - bottom.length), ...bottom] };
 }
 
-/** The same commands as a modal, for Slack's ⚡ menu. */
 export function renderMenu(commands: readonly CommandSummary[], linked: boolean): ModalView {
   return modal({ title: 'CDN' }, [
     !linked && section('*You have no API key connected.*\nConnect one to see your zones.'),
@@ -90,10 +89,8 @@ export function renderMenu(commands: readonly CommandSummary[], linked: boolean)
   ]);
 }
 
-/** Shown until the allowed commands are known. */
 export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what you may run…')]);
 
-/** Replaces a section that could not be loaded. */
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
   return [
     section(`*${escapeMrkdwn(name.replaceAll('-', ' '))}*`),

@@ -105,7 +105,6 @@ export function renderSharedCopy(answer: Message, by: string): Message {
   ]);
 }
 
-/** The private answer after it was shown to all. */
 export function renderShown(answer: Message, channel: string, lacksFile: boolean): Message {
   const rest = mapElements(answer, (elements) => elements.filter((element) => !isShareButton(element)));
   const lacking = lacksFile ? ', without the file: Slack did not take it' : '';

@@ -1,10 +1,9 @@
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import type { Failure } from './blocks/failure.ts';
-import { agree, countOf, formatInteger, pluralize } from './blocks/format.ts';
+import { agree, countOf, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
-import type { Report } from './origin-errors/origin-errors.ts';
-import { createClock, describePeriod } from './origin-errors/question.ts';
+import { type Report, renderOriginErrors } from './origin-errors/origin-errors.ts';
 import { describeNeeds } from './zones/rows.ts';
 
 /*
@@ -44,26 +43,18 @@ export function describeAttention(
   };
 }
 
-/** The origin errors of a zone on some days. */
+/** The origin errors of a zone, in the words of the answer to people. */
 export function describeErrors(report: Report, today: string) {
-  const { counts, zone, period, incomplete, unread, skipped } = report;
-  const [code, most] = [...counts.codes].reduce<[string, number]>(
-    (first, [name, count]) => (name !== '' && count > first[1] ? [name, count] : first),
-    ['', 0],
-  );
-  const isLeast = incomplete.length > 0 || unread.length > 0;
-  const errors = `${isLeast ? 'at least ' : ''}${pluralize(counts.total, 'origin error')}`;
-  const sentences = [
-    `${capitalize(errors)} ${describePeriod(period, today, createClock())} in ${plainText(zone.name, 80)}.`,
-    most > 0 && `Most frequent: ${plainText(code, 60)}, ${formatInteger(most)}.`,
-    unread.length > 0 && `Not read: ${unread.map(({ day }) => day).join(', ')}.`,
-    incomplete.length > 0 && `The CDN holds more than it gave for ${incomplete.join(', ')}.`,
-    skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read.`,
-  ];
+  const { counts, skipped } = report;
+  const unread = skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read.`;
+  const [most] = [...counts.codes]
+    .filter(([code]) => code !== '')
+    .toSorted(([, one], [, other]) => other - one);
+  const { text } = renderOriginErrors(report, { today, picture: 'kinds', timeZone: undefined });
   return {
     count: counts.total,
-    code: most > 0 ? toOutput(plainText(code, 200)) : undefined,
-    summary: toOutput(join(sentences, ' ')),
+    code: most && toOutput(plainText(most[0], 200)),
+    summary: toOutput(join([`${text}.`, unread], ' ')),
   };
 }
 

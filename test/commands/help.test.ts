@@ -1,7 +1,13 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { version } from '../../src/lib/version.ts';
-import { alice, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
+import { bob, buttons, createCommandHarness, readText } from '../support/command-harness.ts';
 import { readStable } from '../support/words.ts';
+
+let harness: Awaited<ReturnType<typeof createCommandHarness>>;
+beforeAll(async () => {
+  harness = await createCommandHarness({ zones: 12 });
+});
+afterAll(() => harness[Symbol.asyncDispose]());
 
 /** The words that the buttons and menus of an answer run. */
 function readOffers(answer: Parameters<typeof buttons>[0]): string[] {
@@ -9,7 +15,6 @@ function readOffers(answer: Parameters<typeof buttons>[0]): string[] {
 }
 
 test('/cdn alone is a menu by task, and a table of what to type', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('');
   expect(readStable(answer, { version })).toMatchSnapshot();
   expect(readOffers(answer)).toMatchInlineSnapshot(`
@@ -38,22 +43,19 @@ test('/cdn alone is a menu by task, and a table of what to type', async () => {
 });
 
 test('without a key help offers to connect one first', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const [answer] = await harness.person(alice, 'none').run('help');
+  const [answer] = await harness.person(bob, 'none').run('help');
   expect(readStable(answer, { version })).toMatchSnapshot();
   expect(buttons(answer).get('Connect your key')).toEqual(['connect:open', 'open']);
   expect(readOffers(answer)).not.toContain('zones');
 });
 
 test('help all shows every command, and why the reader may not run some', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('help all');
   expect(readStable(answer, { version })).toMatchSnapshot();
   expect(readOffers(answer)).toContain('why volume');
 });
 
 test('a command that the reader may not run is shown with the rule that refuses', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('help volume');
   expect(readStable(answer, { version })).toMatchSnapshot();
 });
@@ -70,21 +72,18 @@ test.each([
   ['top', ['zones']],
   ['logs', ['zone', 'errors']],
 ])('help %s finds %j, with examples', async (search, found) => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run(`help ${search}`);
   expect(readOffers(answer)).toEqual(found);
   expect(readStable(answer, { version })).toMatchSnapshot();
 });
 
 test('help about nothing it knows says so', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('help zonse');
   expect(answer?.text).toMatchSnapshot();
   expect([...buttons(answer).keys()]).toEqual(['/cdn zone', '/cdn zones', 'All commands']);
 });
 
 test('an unknown word offers the nearest commands with the words after it', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const [answer] = await person.run('zoens shop sort:name');
   const meant = 'zones shop sort:name';
@@ -107,13 +106,11 @@ test.each([
   ['shpo', ['Find the zone shop']],
   ['constructor', []],
 ])('%s, which may mean several things, offers %j', async (typed, offered) => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run(typed);
   expect([...buttons(answer).keys()]).toEqual([...offered, 'All commands']);
 });
 
 test('the name of a zone alone is the zone', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
   const [whole] = await person.run('zone shop');
   // Near to the alias `show`, and a zone all the same.
@@ -121,8 +118,7 @@ test('the name of a zone alone is the zone', async () => {
 });
 
 test('without a key a name that could be a zone is offered', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const [answer] = await harness.person(alice, 'none').run('cdn.example.com');
+  const [answer] = await harness.person(bob, 'none').run('cdn.example.com');
   expect(buttons(answer).get('Find the zone cdn.example.com')).toEqual([
     'help:run:0',
     'zone cdn.example.com',
@@ -130,7 +126,6 @@ test('without a key a name that could be a zone is offered', async () => {
 });
 
 test('markup in an unknown word is shown as text', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = await harness.person().run('&lt;!channel&gt;');
   expect(answer?.text).toMatch(/^`&lt;!channel&gt;` /);
 });

@@ -118,14 +118,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await newest().locator('.data-table').waitFor();
   });
 
-  test('the Home tab belongs to the person who looks', async () => {
-    await page.getByRole('button', { name: 'Home' }).click();
-    await page.locator('#home').getByText('Fingerprint').waitFor();
-    await be(page, 'Carol Clark');
-    await page.locator('#home').getByText('you have no API key connected').waitFor();
-    expect(await page.locator('#home').innerText()).not.toContain('Fingerprint');
-  });
-
   test('text that is no command goes to the others, and the menu of a message looks its link up', async () => {
     const before = playground.slack.calls.length;
     const { Name: name, Hostnames: hostnames } = playground.cdn.data.zones[0] ?? {};
@@ -180,53 +172,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     // The look is remembered in this browser only; the next test has a browser context of its own.
     await page.reload();
     expect(await page.evaluate(width)).toBe(390);
-  });
-
-  test('the keyboard alone reaches everything', async () => {
-    const focused = page.locator(':focus');
-    await page.getByRole('button', { name: 'deploys' }).press('Enter');
-    await page.getByRole('heading', { name: '#deploys' }).waitFor();
-    await page.keyboard.press('/');
-    await page.keyboard.type('cd');
-    const suggestions = page.getByRole('listbox', { name: 'Commands' }).getByRole('option');
-    // As Slack does it: the usage hint of the command, whatever its words are.
-    expect(await suggestions.allInnerTexts()).toEqual([expect.stringContaining('/cdn help | connect')]);
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    expect(await focused.inputValue()).toBe('/cdn ');
-    await page.keyboard.type('zon');
-    expect(await suggestions.count()).toBe(0);
-    await page.keyboard.type('es');
-    await page.keyboard.press('Enter');
-    await newest().getByText('240 zones').first().waitFor();
-
-    const tabBackTo = async (name: string): Promise<void> => {
-      for (let tries = 0; tries < 30; tries += 1) {
-        await page.keyboard.press('Shift+Tab');
-        const label = (await focused.getAttribute('aria-label')) ?? '';
-        if (`${label} ${await focused.innerText()}`.includes(name)) return;
-      }
-      throw new Error(`Tab does not reach ${name}`);
-    };
-    await page.keyboard.press('/');
-    await page.keyboard.type('cdn whoami');
-    await page.keyboard.press('Enter');
-    await newest().getByText('Alice').first().waitFor();
-    await tabBackTo('Shortcuts');
-
-    await page.keyboard.press('/');
-    await page.keyboard.type('cdn connect');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-    expect(await focused.getAttribute('data-action')).toBe('accessKey');
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-
-    await page.getByRole('button', { name: /Change person/ }).focus();
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    await page.getByText('as Bob Brown').waitFor();
   });
 
   test('every block was drawn, the browser logged no error, no rule of Slack was broken and no key is in the log', () => {

@@ -106,9 +106,3 @@ test('a port that is taken is replaced by a free one, and it says so', async () 
   expect(printed).toContain(`port ${port} is taken`);
   squatter.close();
 });
-
-test('a wrong option is answered with the options there are', async () => {
-  const { printed, ended } = await start(['--prot', '1'], /--zones N/);
-  expect(printed).toContain('--port N');
-  expect(await ended).toBe(1);
-});

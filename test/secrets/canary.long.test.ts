@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { canary } from '../../simulator/cdn/canaries.ts';
 import type { Fault } from '../../simulator/cdn/faults.ts';
+import { readManifest } from '../../simulator/slack/manifest.ts';
 import { features } from '../../src/commands/registry.ts';
 import { steps } from '../../src/commands/steps.ts';
 import { createPublicUrl } from '../support/bot.ts';
@@ -95,7 +96,7 @@ describe.each([
     await bot.waitUntilIdle();
     await look(alice);
     const host = zone?.Hostnames?.[0]?.Value ?? '';
-    for (const { id, kind } of features.flatMap(({ shortcuts = [] }) => shortcuts)) {
+    for (const { callbackId: id, kind } of readManifest().shortcuts) {
       for (const text of [
         'no link',
         `<https://${key}@${host}/?key=${key}>`,

@@ -160,12 +160,11 @@ async function submit(values: Values, context: Context): Promise<FormResult> {
   const isAsked = asked?.path === variablePath(scriptId, variableId);
   const operation = await setVariable(request, value, isAsked ? asked : {}, context);
   await rememberUse('script', scriptId, context);
-  const { word, fields } = operation.outcome ?? {};
   // The ids stay in the form. The value does not: a secret is not sent back.
-  if (word === 'refused')
+  if (operation.outcome?.word === 'refused')
     return addFailure(
       forms.renderVariableForm({ scriptId, variableId, required: required?.toString(), metadata }),
-      { message: describeOutcome(operation), fields },
+      { message: describeOutcome(operation) },
     );
   const message = renderProposed(operation, await canRestore(operation, context));
   return { modal: renderSent(message), message };

@@ -150,9 +150,6 @@ async function sendFile(words: Words, as: SharedFile, context: Context): Promise
 
 const lookUpLink: Shortcut = {
   id: 'origin-errors:link',
-  kind: 'message',
-  name: 'Look up origin errors',
-  description: 'Why the origin behind a link in this message fails, shown to you alone',
   needs: 'read',
   modal(message) {
     const hosts = findLinkedHosts(message);

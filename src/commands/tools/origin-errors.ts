@@ -22,7 +22,6 @@ import {
   zoneArgument,
 } from './tool.ts';
 
-/** Kinds of errors, and places of each. */
 const most = { kinds: 10, places: 5, paths: 5, zones: 25 };
 
 export const listOriginErrors = defineTool({
@@ -75,7 +74,6 @@ function readArguments(given: Readonly<Record<string, string | undefined>>) {
   }
 }
 
-/** @throws UserError for words that are no time */
 function readPeriod(typed: string | undefined, clock: { readonly now: Date; readonly timeZone: string }) {
   if (typed === undefined || typed === '') return rollBack(24 * 60, clock.now);
   const found = findPeriod(typed, clock);

@@ -20,7 +20,6 @@ import { allZones, defineTool, findZone, toDate, toOriginErrors, toZones, zoneAr
 
 /** Zones of a script in one answer, at the edge and as middleware. */
 const mostZones = 25;
-/** Hostnames of a zone in a list. */
 const mostHostnames = 5;
 
 function toData(zone: ZoneSummary) {
@@ -146,7 +145,6 @@ export const getScript = defineTool({
   },
 });
 
-/** Changes in one answer. */
 const mostChanges = 50;
 
 export const listZoneChanges = defineTool({
@@ -268,7 +266,6 @@ export const getApp = defineTool({
   },
 });
 
-/** Points of a chart. */
 const mostPoints = 48;
 
 export const getUploadScanning = defineTool({

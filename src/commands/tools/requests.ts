@@ -39,7 +39,6 @@ function toData(operation: Operation) {
   };
 }
 
-/** The call that shows a request. */
 function toRequest(operation: Operation): NextCall {
   return { label: nameInPlainText(operation), tool: 'get_request', arguments: { request: operation.id } };
 }
@@ -195,7 +194,6 @@ async function ask(
   };
 }
 
-/** Writes to the person with the button that opens the form. */
 async function sendForm(
   asked: Pick<Proposal, 'snapshot'> & {
     readonly request: VariableRequest;

@@ -8,22 +8,18 @@ import type { Context } from '../define.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 
 export interface ToolCall {
-  /** The name of the tool. */
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
 /** A call that helps next, as the assistant makes it or a person presses it. */
 export interface NextCall extends ToolCall {
-  /** Of the button. */
   readonly label: string;
 }
 
-/** What a tool found. */
 export interface ToolAnswer {
   /** One sentence, with the number first; that of the message, if left out. */
   readonly summary?: string;
-  /** Now, if left out. */
   readonly asOf?: Date;
   readonly warnings?: readonly (string | false)[];
   /** Things in `data`, and things there are; one, if left out. */
@@ -32,7 +28,6 @@ export interface ToolAnswer {
   /** Of the object that the message shows. Names are stable; what is missing is undefined, times are dates. */
   readonly data: object;
   readonly next: readonly NextCall[];
-  /** The answer as people see it in Slack. */
   readonly message?: Message;
 }
 
@@ -66,7 +61,6 @@ export interface Tool {
   readonly run: (args: ToolCall['arguments'], context: Context, via: string) => Promise<ToolAnswer>;
 }
 
-/** Ties the types of arguments to the work. */
 export function defineTool<Input extends z.ZodObject>({
   run,
   ...tool
@@ -106,7 +100,6 @@ export function zoneArgument() {
   return z.string().trim().min(1).max(200).describe('Its name, a hostname or its ID');
 }
 
-/** The calls about zones that help next. */
 export const allZones: NextCall = { label: 'All zones', tool: 'list_zones', arguments: {} };
 
 export function toZone({ id, name }: { readonly id: string; readonly name: string }): NextCall {

@@ -217,16 +217,7 @@ export const zones: Feature = {
   ],
   forms: [zoneForm, searchForm],
   pickers: [zonePicker],
-  shortcuts: [
-    {
-      id: 'zones:find',
-      kind: 'global',
-      name: 'Find a zone',
-      description: 'One of your pull zones, by a part of its name, hostname or ID',
-      needs: 'read',
-      modal: () => renderZoneForm(),
-    },
-  ],
+  shortcuts: [{ id: 'zones:find', needs: 'read', modal: () => renderZoneForm() }],
 };
 
 /** The list. Says at once that it reads, and how many zones. */

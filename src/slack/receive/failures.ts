@@ -42,7 +42,7 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     const { code, operation, status, requestId, errorKey, network } = error;
     log.warn({ ...where, code, operation, status, requestId, errorKey, network }, 'CDN request failed');
     const isTransient = error.code === 'cancelled' || isTransientError(error);
-    return { ...describeApiError(error), reference, retry, isTransient, fields: error.fieldErrors };
+    return { ...describeApiError(error), reference, retry, isTransient };
   }
   if (error instanceof LinkedKeyError) {
     log.error({ ...where, code: error.code, keyId: error.keyId }, 'cannot decrypt a stored key');

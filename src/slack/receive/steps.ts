@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { tenantId } from '../../auth/identity.ts';
-import { findStep, personInput } from '../../commands/steps.ts';
+import { findStep, personInput, readInputs } from '../../commands/steps.ts';
 import { beginStepRun, endStepRun, type StepRun, type StepRunEnd } from '../../outbox/complete-step.ts';
 import { mapTexts, redactSecrets } from '../../secrets/scanner.ts';
 import { registerSecret } from '../../secrets/secret.ts';
@@ -84,7 +84,7 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
       needs: step.needs,
       route: {},
       async run({ context }) {
-        const result = await step.run(inputs, context, run);
+        const result = await step.run(readInputs(step, inputs), context, run);
         // The ledger records it.
         if (result === 'with its operation') return;
         // Its outputs go where the author of the workflow sends them.

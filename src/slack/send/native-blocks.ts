@@ -3,7 +3,7 @@ import { createCache } from '../../lib/cache.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
-import { isNative, isTable, type NativeBlock, replaceNativeBlocks } from '../../views/blocks/native.ts';
+import { isNative, isTable, type NativeBlock, writeInWords } from '../../views/blocks/native.ts';
 import { addNativeOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
 
@@ -76,7 +76,9 @@ export function createNativeBlocks({
     const known = support.list(tenant).filter(({ taken }) => !taken);
     const refused = new Set(known.map((one) => `${one.method} ${one.kind}`));
     const sendWords = (replaced: readonly Kind[]) => {
-      const words = replaceNativeBlocks(blocks, (block) => replaced.includes(kindOf(block)));
+      const words = blocks.map((block) =>
+        isNative(block) && replaced.includes(kindOf(block)) ? writeInWords(block) : block,
+      );
       const { [offerOf]: offer } = blocks as { readonly [offerOf]?: NativeOffer };
       const isOffered = offer && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
       const shown = replaced.includes('chart') ? 'chart' : 'table';

@@ -46,7 +46,6 @@ export interface ChartBlock {
 export type FormResult = { readonly modal: ModalView; readonly message: Message };
 
 export interface Attachment {
-  /** With the extension: `zones.csv`. */
   readonly name: string;
   readonly title: string;
   readonly mimetype: string;
@@ -108,7 +107,6 @@ export function section(lines: Texts, accessory?: Maybe<Button>): SectionBlock {
   return { type: 'section', text: mrkdwn(join(lines, '\n')), ...(accessory ? { accessory } : {}) };
 }
 
-/** Facts in one small line. */
 export function context(facts: Texts): ContextBlock {
   return { type: 'context', elements: [mrkdwn(join(facts, ' · '))] };
 }

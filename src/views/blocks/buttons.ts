@@ -2,7 +2,6 @@ import type { Button, ConfirmationDialog, Overflow, PlainTextOption, StaticSelec
 import { limits, plain } from './blocks.ts';
 import { type Maybe, truncate } from './text.ts';
 
-/** Asks before a button does its work. */
 export function confirmation(title: string, text: string, confirm: string, deny: string): ConfirmationDialog {
   return { title: plain(title), text: plain(text), confirm: plain(confirm), deny: plain(deny) };
 }
@@ -43,7 +42,6 @@ export function panelButton(
   return url && url.length <= limits.url && { ...button(label, `panel:link:${kind}`, id), url };
 }
 
-/** Buttons under a heading of a menu. */
 export interface ButtonGroup {
   readonly label: string;
   readonly buttons: readonly Maybe<Button>[];
@@ -83,7 +81,6 @@ export function selectOf(
   };
 }
 
-/** What a press asks for. */
 export interface Pressed {
   readonly actionId: string;
   readonly value: string;

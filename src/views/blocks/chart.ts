@@ -63,7 +63,6 @@ export function chooseBucketSize(parts: number, sizes: readonly number[]): numbe
   return sizes.find((size) => parts / size <= 8) ?? sizes.at(-1) ?? 1;
 }
 
-/** Sums of `size` neighbours each. */
 export function sumBuckets(values: readonly number[], size: number): number[] {
   return Array.from({ length: Math.ceil(values.length / size) }, (_, bucket) =>
     values.slice(bucket * size, (bucket + 1) * size).reduce((sum, value) => sum + value, 0),

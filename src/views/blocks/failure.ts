@@ -16,11 +16,8 @@ export interface Failure {
   readonly hint?: string | undefined;
   /** `connect`: the button to connect a key. `why`: the button that shows the decision. A list: commands to run instead. */
   readonly offer?: UserError['offer'];
-  /** The command that `Why?` explains. */
   readonly why?: string | undefined;
   readonly reference?: string | undefined;
-  /** The service's problems with single fields. */
-  readonly fields?: readonly { readonly field?: string | undefined; readonly message: string }[] | undefined;
   /** The same may work in a moment. */
   readonly isTransient?: boolean | undefined;
   /** Action and value of the button `Try again`, only if a retry is safe. */
@@ -30,7 +27,9 @@ export interface Failure {
 const mostFields = 5;
 
 /** `*volumeId*: Volume id must be lower case.` */
-export function describeFields(fields: NonNullable<Failure['fields']>): string {
+export function describeFields(
+  fields: readonly { readonly field?: string | undefined; readonly message: string }[],
+): string {
   const said = fields.slice(0, mostFields).map(({ field = '', message }) => {
     return join([field && `*${escapeMrkdwn(field, 60)}*`, escapeMrkdwn(message, 200)], ': ');
   });
@@ -69,23 +68,12 @@ function renderButtons({ offer, why, retry }: Failure): Button[] {
   return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
 }
 
-/** A form with the failure above it, and what the service says of a field below that; its inputs keep their values. */
+/** A form with the failure above it; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): FormResult {
   const failure = renderFailure(failed);
   const own = form.blocks.filter(({ block_id: id }) => !id?.startsWith(ofFailure));
-  const blocks = own.flatMap((block) => {
-    // The service spells them `DefaultValue` or `body.defaultValue`.
-    const isOfBlock = (field = ''): boolean =>
-      field.split('.').at(-1)?.toLowerCase() === block.block_id?.toLowerCase();
-    const problems = failed.fields?.filter(({ field }) => isOfBlock(field)) ?? [];
-    const notes = problems.map(({ message }) => context(`:warning: ${escapeMrkdwn(message, 200)}`));
-    return [
-      block,
-      ...notes.map((note, nth) => ({ ...note, block_id: `${ofFailure}${block.block_id}:${nth}` })),
-    ];
-  });
   const above = (failure.blocks ?? []).map((block, nth) => ({ ...block, block_id: `${ofFailure}${nth}` }));
-  return { modal: { ...form, blocks: [...above, ...blocks] as KnownBlock[] }, message: failure };
+  return { modal: { ...form, blocks: [...above, ...own] as KnownBlock[] }, message: failure };
 }
 
 /** Begins the ids of blocks that tell a failure: the next one takes their place. */

@@ -110,7 +110,6 @@ export function formatNumber(value: number): string {
   );
 }
 
-/** 12345 → `12,345`. */
 export function formatInteger(number: number): string {
   // A formatter takes twenty times as long as this.
   return Number.isInteger(number) && Math.abs(number) < 1000 ? String(number) : plainNumber.format(number);
@@ -125,11 +124,9 @@ export function formatBytes(amount: number): string {
   return `${digits(amount / 1e12)} TB`;
 }
 
-// Creating a formatter takes as long as using it a hundred times.
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const plainNumber = new Intl.NumberFormat('en-US');
 
-/** Charges as the CDN reports them, in dollars. */
 export function formatMoney(amount: number): string {
   return dollars.format(amount);
 }

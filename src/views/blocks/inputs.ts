@@ -8,7 +8,6 @@ interface Modal {
   readonly submit?: string | undefined;
   /** `Cancel` by default if there is something to submit, else `Close`. */
   readonly close?: string;
-  /** The form's `private_metadata`. */
   readonly metadata?: string | undefined;
 }
 
@@ -36,7 +35,6 @@ export function formResult(
   return { modal: modal({ close: 'Done', ...settings }, blocks), message: message(text, blocks) };
 }
 
-/** An option of a menu, of radio buttons or of checkboxes. */
 export function option(text: string, value: string, description?: string): PlainTextOption {
   return withoutEmpty<PlainTextOption>({
     text: plain(plainText(text, limits.option)),
@@ -52,7 +50,6 @@ interface InputSettings {
   readonly focus?: boolean;
   /** Each change is reported as an action. */
   readonly dispatch?: boolean;
-  /** If they are not the name of the field. */
   readonly blockId?: string;
   readonly actionId?: string;
 }
@@ -99,7 +96,6 @@ export function textInput(name: string, label: string, settings: TextSettings): 
   );
 }
 
-/** A whole number in a range. */
 export function numberInput(
   name: string,
   label: string,
@@ -139,7 +135,6 @@ export function searchSelect(name: string, label: string, settings: Chosen<Plain
   return input(name, label, { type, min_query_length: 0, initial_option: settings.chosen }, settings);
 }
 
-/** `max`: how many options can be chosen. */
 export function multiSearchSelect(
   name: string,
   label: string,
@@ -155,7 +150,6 @@ export function multiSearchSelect(
   );
 }
 
-/** One optional box to tick. */
 export function checkbox(
   name: string,
   label: string,
@@ -179,7 +173,6 @@ export function channelSelect(
   return input(name, label, { type: 'conversations_select', filter, initial_conversation: chosen }, settings);
 }
 
-/** `max`: how many channels can be chosen. */
 export function multiChannelSelect(
   name: string,
   label: string,
@@ -192,7 +185,6 @@ export function multiChannelSelect(
   return input(name, label, { type, ...limits, initial_conversations: initial }, settings);
 }
 
-/** The same fields, of which each may be undefined. */
 type Loose<Type> = Type extends unknown ? { [Key in keyof Type]: Type[Key] | undefined } : never;
 
 function withoutEmpty<Type extends object>(object: Loose<Type>): Type {

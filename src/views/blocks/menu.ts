@@ -13,7 +13,6 @@ export interface MenuNotes {
   readonly more: number;
   /** The state of the zones that are not loaded yet. */
   readonly rest?: 'coming' | Failure | undefined;
-  /** The note if nothing matches. */
   readonly none: string;
   /** The typed text, if it may be an id that the menu does not list. */
   readonly id?: string | undefined;
@@ -34,7 +33,6 @@ export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
   return [...shown, ...createNotes([...missing, ...failed]), ...own];
 }
 
-/** The note if nothing was loaded in time. */
 export const stillReading = 'Your zones are still being read: type another letter';
 
 /** Texts as options that only inform. */
@@ -49,7 +47,6 @@ export function isNote(value: string): boolean {
   return /^note(?::\d+)?$/u.test(value);
 }
 
-/** The first name and the number of others. */
 export function firstOf([first = '', ...others]: readonly string[]): string {
   return others.length > 0
     ? `${plainText(first, 22)} +${formatInteger(others.length)}`

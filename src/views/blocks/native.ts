@@ -21,20 +21,12 @@ export function isNative(block: { readonly type: string }): block is NativeBlock
 /** The same blocks for surfaces and workspaces that take no charts or tables: their contents as lines of text. */
 export function replaceNativeBlocks(
   blocks: readonly Maybe<MessageBlock>[],
-): Exclude<KnownBlock, DataTableBlock>[];
-/** `isRefused`: only these are replaced. */
-export function replaceNativeBlocks(
-  blocks: readonly Maybe<MessageBlock>[],
-  isRefused: (block: NativeBlock) => boolean,
-): MessageBlock[];
-export function replaceNativeBlocks(
-  blocks: readonly Maybe<MessageBlock>[],
-  isRefused: (block: NativeBlock) => boolean = () => true,
-): MessageBlock[] {
-  return compact(blocks).map((block) => {
-    if (!isNative(block) || !isRefused(block)) return block;
-    return isChart(block) ? writeChart(block) : writeTable(block);
-  });
+): Exclude<KnownBlock, DataTableBlock>[] {
+  return compact(blocks).map((block) => (isNative(block) ? writeInWords(block) : block));
+}
+
+export function writeInWords(block: NativeBlock): SectionBlock {
+  return isChart(block) ? writeChart(block) : writeTable(block);
 }
 
 // A phone's screen. Tables keep their first rows, charts their newest points.

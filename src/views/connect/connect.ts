@@ -1,16 +1,7 @@
 import type { Button, ModalView } from '@slack/types';
 import type { LinkedKey } from '../../auth/keys/key-store.ts';
 import type { Rights } from '../../auth/policy/policy.ts';
-import {
-  actions,
-  context,
-  type FormResult,
-  type Message,
-  message,
-  plain,
-  say,
-  section,
-} from '../blocks/blocks.ts';
+import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
 import { formatCount, formatMoment, listSome, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
@@ -33,7 +24,6 @@ export function keyButtons(pausing: readonly KeyUser[]): [replace: Button, forge
   return [connectButton('Replace key', {}), forgetButton(pausing)];
 }
 
-/** A digest or alert that runs with the key. */
 export interface KeyUser {
   readonly kind: string;
   readonly id: string;
@@ -64,8 +54,7 @@ export function renderPageOffer(offer: {
   readonly keysAt: string | undefined;
 }): Message {
   const { url, minutes, keysAt } = offer;
-  const look = { text: plain('Open the page'), style: 'primary' } as const;
-  const open: Button = { type: 'button', ...look, action_id: 'connect:link', url };
+  const open = { ...button('Open the page', 'connect:link', 'page', { style: 'primary' }), url };
   const shown = message('Connect your bunny.net API key on a web page.', [
     section(
       `*Connect your bunny.net API key on a web page.* It goes straight to the bot, not through Slack, and is stored ` +
@@ -187,7 +176,6 @@ function forgetButton(
   return button(label, 'connect:forget', 'forget', { ...look, confirm });
 }
 
-/** The same question as a message, where the command was typed. */
 export function renderDisconnectQuestion(pausing: readonly KeyUser[]): Message {
   const consequences = describePausing(pausing);
   return message(`${disconnectTitle} ${consequences}`, [

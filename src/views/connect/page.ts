@@ -7,7 +7,6 @@ export function renderKeyForm(page: {
   readonly formToken: string;
   readonly minutesLeft: number;
   readonly postTo: string;
-  /** The page of the CDN's panel where people find their key. */
   readonly keysAt: string | undefined;
   readonly problem?: KeyProblem | undefined;
 }): string {
@@ -192,12 +191,11 @@ export const style = `
   color-scheme: light dark;
   --ground: light-dark(#f3f4f6, #0e1014); --card: light-dark(#ffffff, #181b21);
   --line: light-dark(#e2e4e9, #2c313a); --text: light-dark(#16181d, #eceef2); --soft: light-dark(#5a606b, #a2a9b5);
-  --accent: light-dark(#1d4ed8, #7ea6ff); --accent-text: light-dark(#ffffff, #0b1220); --ring: light-dark(#93b4ff, #3d5fb3);
+  --accent: light-dark(#1d4ed8, #7ea6ff); --accent-text: light-dark(#ffffff, #0b1220);
   --bad: light-dark(#b42318, #ffb4ab); --bad-ground: light-dark(#fef3f2, #33191a); --bad-line: light-dark(#f6c9c4, #5f2b2b);
   --good: light-dark(#05603a, #86e0af); --good-ground: light-dark(#ecfdf3, #10291d); --good-line: light-dark(#a9e4c4, #1f5138);
 }
 * { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
 body {
   margin: 0; min-height: 100vh; min-height: 100dvh; padding: 24px 16px;
   display: flex; align-items: center; justify-content: center;
@@ -207,14 +205,9 @@ body {
 main {
   width: 100%; max-width: 460px; padding: 32px;
   background: var(--card); border: 1px solid var(--line); border-radius: 16px;
-  box-shadow: 0 1px 2px rgb(16 24 40 / 6%), 0 12px 32px -12px rgb(16 24 40 / 18%);
 }
-.name { margin: 0 0 20px; display: flex; align-items: center; gap: 9px; color: var(--soft); font-size: 14px; font-weight: 600; }
-.name::before {
-  content: ""; width: 22px; height: 22px; border-radius: 7px;
-  background: linear-gradient(135deg, #2563eb, #7c3aed);
-}
-h1 { margin: 0 0 10px; font-size: 24px; line-height: 1.25; letter-spacing: -.01em; }
+.name { margin: 0 0 20px; color: var(--soft); font-size: 14px; font-weight: 600; }
+h1 { margin: 0 0 10px; font-size: 24px; line-height: 1.25; }
 h2 { margin: 24px 0 8px; font-size: 17px; line-height: 1.3; }
 p { margin: 0 0 14px; overflow-wrap: anywhere; }
 p:last-child { margin-bottom: 0; }
@@ -240,8 +233,6 @@ button, .button {
   background: var(--accent); color: var(--accent-text); font: inherit; font-weight: 600;
   text-align: center; text-decoration: none; cursor: pointer;
 }
-button:hover, .button:hover { filter: brightness(1.08); }
-:focus-visible { outline: 3px solid var(--ring); outline-offset: 2px; }
 code { white-space: nowrap; padding: 1px 6px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); font: 14px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 ul { margin: 0 0 14px; padding-left: 20px; }
 li { margin-bottom: 6px; }

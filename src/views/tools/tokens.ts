@@ -15,7 +15,6 @@ export function renderTokens(shown: {
   readonly tokens: readonly ShownToken[];
   readonly makeAt: string;
   readonly minutes: number;
-  /** Assistants and clients are switched off in the settings. */
   readonly isOff: boolean;
   readonly done: string | undefined;
 }): Message {
@@ -71,7 +70,6 @@ export function renderTokenForm(page: {
   );
 }
 
-/** The only time that it is shown. */
 export function renderTokenMade(made: {
   readonly token: string;
   readonly name: string;

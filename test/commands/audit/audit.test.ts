@@ -228,18 +228,9 @@ describe('/cdn audit', () => {
     const audit = createAudit({ db: database.db, now: () => at });
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 1_500 }),
-      fc.constantFrom(
-        '<!channel>',
-        '<@U0BOB0000>',
-        '&amp;',
-        '`x`',
-        'U0BOB0000',
-        'C0OPS0000',
-        '*_~',
-        '__proto__',
-        'ab'.repeat(32),
-      ),
+      fc.constantFrom('<!channel>', '<@U0BOB0000>', '&amp;', '`x`', 'U0BOB0000', '*_~', 'ab'.repeat(32)),
     );
+    const member = fc.oneof(fc.constantFrom('operation', 'kind', 'outcome', 'reason', 'channel'), text);
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -247,24 +238,7 @@ describe('/cdn audit', () => {
             actor: fc.oneof(fc.constantFrom('system', 'U0BOB0000'), text),
             event: fc.constantFrom(...auditEvents),
             subject: fc.option(text, { nil: undefined }),
-            detail: fc.dictionary(
-              fc.oneof(
-                fc.constantFrom(
-                  'operation',
-                  'kind',
-                  'have',
-                  'need',
-                  'outcome',
-                  'status',
-                  'reason',
-                  'channel',
-                  'change1',
-                ),
-                text,
-              ),
-              fc.oneof(text, fc.integer(), fc.boolean()),
-              { maxKeys: 20 },
-            ),
+            detail: fc.dictionary(member, fc.oneof(text, fc.integer(), fc.boolean()), { maxKeys: 20 }),
             requestId: fc.option(text, { nil: undefined }),
           }),
           { minLength: 1, maxLength: 10 },
@@ -281,7 +255,8 @@ describe('/cdn audit', () => {
 });
 
 const entry = { tenant: acme, seq: 1, at, requestId: null, prevHash: '', hash: '' };
-const read = (record: Parameters<typeof renderAuditLine>[0]): string => renderAuditLine(record).what;
+const read = (record: Parameters<typeof renderAuditLine>[0]): string =>
+  renderAuditLine(record).split(' · ')[0] ?? '';
 
 describe('every word that can be recorded', () => {
   test('reads as words of its own', () => {
