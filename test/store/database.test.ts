@@ -9,78 +9,62 @@ import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
 
-describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase, name }) => {
-  describe.skipIf(skip)('the database', () => {
-    test('values come back the same on both engines', async () => {
-      const { db } = await emptyDatabase();
-      const { rows } = await sql`
-        select 7::int8 as small, 9007199254740993::int8 as large, -1::int8 as negative,
-               '\\x00ff10'::bytea as bytes, '2026-11-21 08:00:00.123+05:30'::timestamptz as moment,
-               '2026-11-21'::date as day, '{"a": [1, null]}'::jsonb as json, 1.50::numeric as exact,
-               true as yes, null::text as nothing, ${Buffer.from([1, 2])}::bytea as bound`.execute(db);
-      expect(rows).toEqual([
-        {
-          small: 7,
-          large: 9_007_199_254_740_993n,
-          negative: -1,
-          bytes: Buffer.from([0, 255, 16]),
-          moment: new Date('2026-11-21T02:30:00.123Z'),
-          day: '2026-11-21',
-          json: { a: [1, null] },
-          exact: '1.50',
-          yes: true,
-          nothing: null,
-          bound: Buffer.from([1, 2]),
-        },
-      ]);
-      expect(Buffer.isBuffer((rows[0] as { bytes: unknown }).bytes)).toBe(true);
-    });
-
-    test('it answers a ping, and no longer after it was closed; closing twice is fine', async () => {
-      const database = await (await createLocation()).open();
-      await database.ping();
-      await database.close();
-      await database.close();
-      await expect(database.ping()).rejects.toThrow(Error);
-    });
-
-    test('a change of the tables that fails is rolled back whole, and none of it is logged as done', async () => {
-      const { dataDir, databaseUrl } = await createLocation({ empty: true });
-      const log = createMemoryLog();
-      const database = await openDatabase({ dataDir, databaseUrl, log });
-      await sql`create table operations (id text)`.execute(database.db);
-      await expect(database.migrate()).rejects.toMatchObject({ cause: { code: '42P07' } });
-      expect(log.entries).toEqual([]);
-      const found = await sql`select to_regclass('linked_keys') as made`.execute(database.db);
-      expect(found.rows).toEqual([{ made: null }]);
-      await sql`drop table operations`.execute(database.db);
-      await database.migrate();
-      const all = Object.keys(await migrationProvider.getMigrations());
-      expect(log.entries.map(({ fields }) => fields)).toEqual(all.map((migration) => ({ migration })));
-      await database.close();
-    });
-
-    test('a database of a newer version is refused in words', async () => {
-      const database = await (await createLocation()).open();
-      await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(
-        database.db,
-      );
-      await expect(database.migrate()).rejects.toThrowErrorMatchingInlineSnapshot(
-        `[UserError: The database was written by a newer version of the bot.]`,
-      );
-    });
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('values come back the same', async () => {
+    const { db } = await emptyDatabase();
+    const { rows } = await sql`
+      select 7::int8 as small, 9007199254740993::int8 as large, -1::int8 as negative,
+             '\\x00ff10'::bytea as bytes, '2026-11-21 08:00:00.123+05:30'::timestamptz as moment,
+             '2026-11-21'::date as day, '{"a": [1, null]}'::jsonb as json, 1.50::numeric as exact,
+             true as yes, null::text as nothing, ${Buffer.from([1, 2])}::bytea as bound`.execute(db);
+    expect(rows).toEqual([
+      {
+        small: 7,
+        large: 9_007_199_254_740_993n,
+        negative: -1,
+        bytes: Buffer.from([0, 255, 16]),
+        moment: new Date('2026-11-21T02:30:00.123Z'),
+        day: '2026-11-21',
+        json: { a: [1, null] },
+        exact: '1.50',
+        yes: true,
+        nothing: null,
+        bound: Buffer.from([1, 2]),
+      },
+    ]);
+    expect(Buffer.isBuffer((rows[0] as { bytes: unknown }).bytes)).toBe(true);
   });
+});
 
-  test.skipIf(skip)(
-    `a first start of ${name} by several processes at once leaves one set of tables`,
-    async () => {
-      const there = await createLocation({ empty: true });
-      const databases = there.databaseUrl
-        ? await Promise.all(Array.from({ length: 5 }, () => there.open()))
-        : [await there.open()];
-      for (const { db } of databases)
-        expect(await db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
-    },
+test('it answers a ping, and no longer after it was closed; closing twice is fine', async () => {
+  const database = await (await engines.embedded.createLocation()).open();
+  await database.ping();
+  await database.close();
+  await database.close();
+  await expect(database.ping()).rejects.toThrow(Error);
+});
+
+test('a change of the tables that fails is rolled back whole, and none of it is logged as done', async () => {
+  const { dataDir } = await engines.embedded.createLocation({ empty: true });
+  const log = createMemoryLog();
+  const database = await openDatabase({ dataDir, log });
+  await sql`create table operations (id text)`.execute(database.db);
+  await expect(database.migrate()).rejects.toMatchObject({ cause: { code: '42P07' } });
+  expect(log.entries).toEqual([]);
+  const found = await sql`select to_regclass('linked_keys') as made`.execute(database.db);
+  expect(found.rows).toEqual([{ made: null }]);
+  await sql`drop table operations`.execute(database.db);
+  await database.migrate();
+  const all = Object.keys(await migrationProvider.getMigrations());
+  expect(log.entries.map(({ fields }) => fields)).toEqual(all.map((migration) => ({ migration })));
+  await database.close();
+});
+
+test('a database of a newer version is refused in words', async () => {
+  const database = await (await engines.embedded.createLocation()).open();
+  await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(database.db);
+  await expect(database.migrate()).rejects.toThrowErrorMatchingInlineSnapshot(
+    `[UserError: The database was written by a newer version of the bot.]`,
   );
 });
 
@@ -89,6 +73,13 @@ async function readTimeLimit(db: Kysely<Schema>): Promise<unknown> {
 }
 
 describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
+  test('a first start by several processes at once leaves one set of tables', async () => {
+    const there = await engines.postgres.createLocation({ empty: true });
+    const databases = await Promise.all(Array.from({ length: 5 }, () => there.open()));
+    for (const { db } of databases)
+      expect(await db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
+  });
+
   test('a server that breaks its connections costs neither the process nor the next query', async () => {
     const server = await engines.postgres.server();
     const url = await server.createDatabase();

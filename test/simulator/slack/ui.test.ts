@@ -28,24 +28,6 @@ const get = async (path: string): Promise<Record<string, unknown>> =>
   (await (await fetch(slack.url + path)).json()) as Record<string, unknown>;
 const post = async (name: string, body: unknown): Promise<Record<string, unknown>> =>
   JSON.parse((await postJson(`${slack.url}/ui/${name}`, body)).text) as Record<string, unknown>;
-const plain = (text: string) => ({ type: 'plain_text', text });
-const picker = { type: 'external_select', action_id: 'zone', min_query_length: 0 };
-const view = {
-  type: 'modal',
-  callback_id: 'connect:submit',
-  title: plain('Connect'),
-  submit: plain('Link'),
-  blocks: [
-    {
-      type: 'input',
-      block_id: 'accessKey',
-      label: plain('API key'),
-      element: { type: 'plain_text_input', action_id: 'accessKey' },
-    },
-    { type: 'input', block_id: 'zone', optional: true, label: plain('Zone'), element: picker },
-  ],
-};
-
 test('the page is served with its types, and nothing beside its directory', async () => {
   const index = await fetch(`${slack.url}/`);
   expect([index.headers.get('content-type'), await index.text()]).toEqual([
@@ -64,45 +46,6 @@ test('a hint is gone once it was followed', async () => {
   expect(await readHints()).toEqual(['Type /cdn connect']);
   await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
   expect(await readHints()).toEqual([]);
-});
-
-test('a person types, fills the modal, reads the field error, corrects it, and closes it', async () => {
-  await post('slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn connect' });
-  expect(peer.received[0]?.body).toMatchObject({ command: '/cdn', text: 'connect' });
-  const opened = await callWebApi(slack, 'views.open', {
-    trigger_id: peer.received[0]?.body['trigger_id'],
-    view,
-  });
-  const { id: viewId } = opened['view'] as { id: string };
-  const place = { user: 'U0ALICE00', channel: 'C0OPS0000', viewId, blockId: 'zone', actionId: 'zone' };
-  reply = () => ({ body: { options: [{ text: plain('shop'), value: '7' }] } });
-  expect(await post('suggest', { ...place, typed: 'sh' })).toMatchObject({ options: [{ value: '7' }] });
-  reply = () => ({ body: { response_action: 'errors', errors: { accessKey: 'This key is refused.' } } });
-  await post('choose', { ...place, value: '7' });
-  const values = { accessKey: { accessKey: 'bad' } };
-  expect(await post('submit', { user: 'U0ALICE00', viewId, values })).toMatchObject({
-    errors: { accessKey: 'This key is refused.' },
-  });
-  const state = await get('/ui/state?user=U0ALICE00&channel=C0OPS0000');
-  expect(state['modals']).toMatchObject([
-    {
-      id: viewId,
-      errors: { accessKey: 'This key is refused.' },
-      state: {
-        values: {
-          accessKey: { accessKey: { value: 'bad' } },
-          zone: { zone: { selected_option: { value: '7' } } },
-        },
-      },
-    },
-  ]);
-  await post('close-modal', { user: 'U0ALICE00', viewId });
-  expect(await get('/ui/state?user=U0ALICE00&channel=C0OPS0000')).toMatchObject({
-    modals: [],
-    home: null,
-    pending: 0,
-    notices: [],
-  });
 });
 
 test('a switch has charts and tables refused, and taken again', async () => {

@@ -1,21 +1,27 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../../../src/store/database.ts';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
 import { createMemoryLog } from '../../support/engines.ts';
-import { createTempDirectory } from '../../support/temp-directory.ts';
 
-async function open() {
-  const dataDir = await createTempDirectory();
+let database: Database;
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'chatops-thread-'));
   await copyEmbeddedDatabase(dataDir);
-  const database = await openDatabase({ dataDir, log: createMemoryLog() });
-  onTestFinished(() => database.close());
-  return database;
-}
+  database = await openDatabase({ dataDir, log: createMemoryLog() });
+});
+afterAll(async () => {
+  await database.close();
+  await rm(dataDir, { recursive: true });
+});
 
 test('while one statement runs, the thread that asked goes on', async () => {
-  const { db } = await open();
+  const { db } = database;
   let turns = 0;
   const over = new AbortController();
   const others = (async () => {
@@ -31,13 +37,13 @@ test('while one statement runs, the thread that asked goes on', async () => {
 });
 
 test('an answer larger than any buffer comes whole', async () => {
-  const { db } = await open();
+  const { db } = database;
   const { rows } = await sql<{ text: string }>`select repeat('ä', 5000000) as text`.execute(db);
   expect(rows[0]?.text).toBe('ä'.repeat(5_000_000));
 });
 
 test('a connection that is given up takes its transaction with it', async () => {
-  const { db, pool } = await open();
+  const { db, pool } = database;
   const client = await pool.connect();
   await client.query('begin');
   await client.query("insert into deliveries values ('one', now())");
