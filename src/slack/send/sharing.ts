@@ -4,6 +4,7 @@ import type { Sharing } from '../../commands/define.ts';
 import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { isNative } from '../../views/blocks/native.ts';
 import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import { type PostToResponseUrl } from './clients.ts';
@@ -52,6 +53,8 @@ export function createSharing(options: SharingOptions): Sharing {
         return 'post-only';
       }
     }
+    // A response_url may take no charts and tables.
+    if (message.blocks?.some(isNative) && (await isDone(byClient()))) return 'posted';
     try {
       await options.postToResponseUrl(options.tenant, url, {
         text: message.text,
@@ -151,6 +154,17 @@ export function createSharing(options: SharingOptions): Sharing {
         throw error;
       }),
   };
+}
+
+/** False if Slack refused it. */
+async function isDone(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (error instanceof SlackFailure && error.outcome === 'refused') return false;
+    throw error;
+  }
 }
 
 /** The outcome of a failed post; undefined = nothing was posted, and the failure explains itself. */
