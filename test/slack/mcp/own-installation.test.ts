@@ -1,8 +1,7 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
-import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
 import { saveSettings } from '../../support/settings.ts';
+import { callWithToken, makeToken } from './token-client.ts';
 
 /** Frank and Grace are at home in one and two, workspaces of corp. */
 const [frank, grace] = ['U0FRANK00', 'U0GRACE00'] as const;
@@ -38,30 +37,11 @@ async function callAs(user: string, teamId: string) {
   return answer;
 }
 
-async function makeToken(): Promise<string> {
-  const person = bot.slack.as(grace, channels[two], two);
-  await person.slash('token');
-  const { blocks } = await person.waitForMessage((message) =>
-    JSON.stringify(message.blocks).includes('/client'),
-  );
-  const url = /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '';
-  const { action, fields } = parseForm(await fetchPage(url), url);
-  const { html } = await submitForm(action, { ...fields, name: 'laptop', days: '30' });
-  return /cdn_[\w-]{43}/u.exec(html)?.[0] ?? '';
-}
-
-async function callWith(token: string) {
-  const client = new Client({ name: 'editor', version: '1.0.0' });
-  const requestInit = { headers: { authorization: `Bearer ${token}` } };
-  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit }));
-  const answer = await client.callTool({ name: 'list_zones', arguments: {} });
-  await client.close();
-  return answer;
-}
+const callWith = (token: string) => callWithToken(origin, token, 'list_zones');
 
 test('beside an installation of the organisation a workspace has its own, with its own keys and settings', async () => {
   expect(await keyOf(() => callAs(grace, two))).toBe('full');
-  const token = await makeToken();
+  const token = await makeToken(bot.slack.as(grace, channels[two], two), 'laptop');
   expect(await keyOf(() => callWith(token))).toBe('full');
 
   // Of two admins of the organisation each would have had to confirm the other's change.

@@ -1,4 +1,3 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   type ApprovalWorkspace,
@@ -8,6 +7,7 @@ import {
 import { connect, createPublicUrl, disconnect } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
+import { callWithToken, makeToken, openTokens } from './token-client.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
@@ -27,37 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => team.bot.stop());
 
-/** The address of the page, as it is behind the button of the answer to `/cdn token`. */
-async function openTokens(): Promise<{ readonly reads: string; readonly url: string }> {
-  const before = new Set(team.alice.messages().map(({ ts }) => ts));
-  await team.alice.slash('token');
-  const { reads, blocks } = await team.alice.waitForMessage(
-    ({ ts, blocks }) => !before.has(ts) && JSON.stringify(blocks).includes('/client'),
-  );
-  return { reads, url: /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '' };
-}
-
-async function makeToken(name: string, days = '30'): Promise<string> {
-  const { url } = await openTokens();
-  const { action, fields } = parseForm(await fetchPage(url), url);
-  const { html } = await submitForm(action, { ...fields, name, days });
-  return /cdn_[\w-]{43}/u.exec(html)?.[0] ?? '';
-}
-
-async function callAs(token: string, tool: string, args: object = {}) {
-  const client = new Client({ name: 'editor', version: '1.0.0' });
-  const headers = { authorization: `Bearer ${token}` };
-  await client.connect(
-    new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit: { headers } }),
-  );
-  const result = await client.callTool({ name: tool, arguments: { ...args } });
-  await client.close();
-  return { isError: result.isError };
-}
+const make = (name: string, days?: string): Promise<string> => makeToken(team.alice, name, days);
+const callAs = (token: string, tool: string, args?: object) => callWithToken(origin, token, tool, args);
 
 describe('a token for a client', () => {
   test('is made on the page, shown once, and calls the same tools as its person', async () => {
-    const { reads, url } = await openTokens();
+    const { reads, url } = await openTokens(team.alice);
     expect(readStable(reads)).toMatchSnapshot('none yet');
     const form = await fetchPage(url);
     expect(readStable(form.text)).toMatchSnapshot('form');
@@ -69,14 +44,14 @@ describe('a token for a client', () => {
     expect((await submitForm(action, { ...fields, name: 'again', days: '30' })).status).not.toBe(200);
 
     expect((await callAs(token, 'list_zones')).isError).toBeUndefined();
-    const listed = readStable((await openTokens()).reads);
+    const listed = readStable((await openTokens(team.alice)).reads);
     expect(listed.replace(/(?<=until )\d{1,2} [A-Z][a-z]{2}\b/u, '<day>')).toMatchSnapshot('listed');
     const kept = JSON.stringify([team.bot.logs, team.alice.messages()]);
     expect(kept).not.toContain(token);
   });
 
   test('asks for a deletion in the name of its person, marked with where it is used', async () => {
-    const token = await makeToken('terminal');
+    const token = await make('terminal');
     const { appId: app, volumeId: volume } = team.addVolume();
     const reason = 'The node is gone';
     expect((await callAs(token, 'propose_volume_deletion', { app, volume, reason })).isError).toBeUndefined();
@@ -104,7 +79,7 @@ describe('a token for a client', () => {
   });
 
   test('is refused while its person is deactivated, and in every tool with a key that the CDN refuses', async () => {
-    const token = await makeToken('tablet');
+    const token = await make('tablet');
     const { world } = team.bot.slack;
     const alice = world.people.find(({ id, teamId }) => id === 'U0ALICE00' && teamId === 'T0ACME000');
     const tellSlack = (deleted: boolean) => {
@@ -124,21 +99,21 @@ describe('a token for a client', () => {
   });
 
   test('ends when it is revoked', async () => {
-    const token = await makeToken('old laptop');
-    await openTokens();
+    const token = await make('old laptop');
+    await openTokens(team.alice);
     await team.alice.press('tokens:end');
     await expect.poll(() => callAs(token, 'list_zones').catch(() => 'refused')).toBe('refused');
   });
 
   test('ends on its day', async () => {
-    const token = await makeToken('for a day', '1');
+    const token = await make('for a day', '1');
     aheadMs = dayMs + minuteMs;
     await expect(callAs(token, 'list_zones')).rejects.toThrow('-32600');
     aheadMs = 0;
   });
 
   test('ends with the key with which it was made, also where another is connected', async () => {
-    const token = await makeToken('desk');
+    const token = await make('desk');
     await disconnect(team.alice);
     await expect.poll(() => callAs(token, 'list_zones').catch(() => 'refused')).toBe('refused');
     await connect(team.bot, 'U0ALICE00', 'C0OPS0000');

@@ -70,9 +70,16 @@ const view = (more: object) => ({
   ...more,
 });
 
-const ways: readonly (readonly [string, () => Promise<unknown>])[] = [
-  ...features.flatMap(({ commands }) =>
-    commands.map(({ name }) => [`/cdn ${name}`, () => command(name)] as const),
+type Way = readonly [string, () => Promise<unknown>];
+const forEach = (what: string, ids: readonly string[], knock: (id: string) => Promise<unknown>): Way[] =>
+  ids.map((id) => [`${what} ${id}`, () => knock(id)]);
+const idsOf = (list: readonly { readonly id: string }[] = []): string[] => list.map(({ id }) => id);
+
+const ways: readonly Way[] = [
+  ...forEach(
+    '/cdn',
+    features.flatMap(({ commands }) => commands.map(({ name }) => name)),
+    command,
   ),
   [
     'a message',
@@ -80,50 +87,34 @@ const ways: readonly (readonly [string, () => Promise<unknown>])[] = [
   ],
   ['a mention', () => event({ type: 'app_mention', channel: shared, text: '<@U0BOT> whoami', ts: '1.2' })],
   ['the Home tab', () => event({ type: 'app_home_opened', tab: 'home', channel: `D${eve}` })],
-  ...features.flatMap(({ actions = [] }) =>
-    actions.map(
-      ({ id }) =>
-        [
-          `the button ${id}`,
-          () =>
-            interact({
-              type: 'block_actions',
-              actions: [{ action_id: id, type: 'button', value: '1', action_ts: '1' }],
-            }),
-        ] as const,
-    ),
+  ...forEach(
+    'the button',
+    features.flatMap(({ actions }) => idsOf(actions)),
+    (id) => {
+      const pressed = { action_id: id, type: 'button', value: '1', action_ts: '1' };
+      return interact({ type: 'block_actions', actions: [pressed] });
+    },
   ),
-  ...features.flatMap(({ forms = [] }) =>
-    forms.map(
-      ({ id }) =>
-        [
-          `the form ${id}`,
-          () => interact({ type: 'view_submission', view: view({ callback_id: id, state: { values: {} } }) }),
-        ] as const,
-    ),
+  ...forEach(
+    'the form',
+    features.flatMap(({ forms }) => idsOf(forms)),
+    (id) => interact({ type: 'view_submission', view: view({ callback_id: id, state: { values: {} } }) }),
   ),
-  ...features.flatMap(({ shortcuts = [] }) =>
-    shortcuts.map(
-      ({ id }) => [`the shortcut ${id}`, () => interact({ type: 'shortcut', callback_id: id })] as const,
-    ),
+  ...forEach(
+    'the shortcut',
+    features.flatMap(({ shortcuts }) => idsOf(shortcuts)),
+    (id) => interact({ type: 'shortcut', callback_id: id }),
   ),
-  ...steps.map(
-    ({ id }) =>
-      [
-        `the step ${id}`,
-        () =>
-          event({
-            type: 'function_executed',
-            function: {
-              callback_id: id,
-              input_parameters: [{ name: personInput.name, type: personInput.type }],
-            },
-            inputs: { [personInput.name]: { id: eve, secret: 'a-secret' } },
-            function_execution_id: `Fx${++nth}`,
-            bot_access_token: 'xwfp-of-this-step',
-          }),
-      ] as const,
-  ),
+  ...forEach('the step', idsOf(steps), (id) => {
+    const { name, type } = personInput;
+    return event({
+      type: 'function_executed',
+      function: { callback_id: id, input_parameters: [{ name, type }] },
+      inputs: { [name]: { id: eve, secret: 'a-secret' } },
+      function_execution_id: `Fx${++nth}`,
+      bot_access_token: 'xwfp-of-this-step',
+    });
+  }),
 ];
 
 test.each(ways)('%s gives people of another organisation nothing', async (_, knock) => {
@@ -140,7 +131,7 @@ test.each(ways)('%s gives people of another organisation nothing', async (_, kno
   expect(bot.cdn.requests).toEqual([]);
 });
 
-test.each(features.flatMap(({ pickers = [] }) => pickers.map(({ id }) => id)))(
+test.each(features.flatMap(({ pickers }) => idsOf(pickers)))(
   'the menu %s gives people of another organisation nothing',
   async (id) => {
     const options = await interact({ type: 'block_suggestion', action_id: id, block_id: 'b', value: '1' });

@@ -1,0 +1,33 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { Bot } from '../../support/bot.ts';
+import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
+
+type Person = ReturnType<Bot['slack']['as']>;
+
+/** The address of the page, as it is behind the button of the answer to `/cdn token`. */
+export async function openTokens(person: Person): Promise<{ readonly reads: string; readonly url: string }> {
+  const before = new Set(person.messages().map(({ ts }) => ts));
+  await person.slash('token');
+  const { reads, blocks } = await person.waitForMessage(
+    ({ ts, blocks }) => !before.has(ts) && JSON.stringify(blocks).includes('/client'),
+  );
+  return { reads, url: /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '' };
+}
+
+/** A token that a person makes on the page. */
+export async function makeToken(person: Person, name: string, days = '30'): Promise<string> {
+  const { url } = await openTokens(person);
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  const { html } = await submitForm(action, { ...fields, name, days });
+  return /cdn_[\w-]{43}/u.exec(html)?.[0] ?? '';
+}
+
+/** Calls a tool at the bot's address as a client with this token. */
+export async function callWithToken(origin: string, token: string, tool: string, args: object = {}) {
+  const client = new Client({ name: 'editor', version: '1.0.0' });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', origin), { requestInit }));
+  const { isError } = await client.callTool({ name: tool, arguments: { ...args } });
+  await client.close();
+  return { isError };
+}
