@@ -3,15 +3,10 @@ import { createCache } from '../../lib/cache.ts';
 import { dayMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { MessageBlock } from '../../views/blocks/blocks.ts';
+import type { Pressed } from '../../views/blocks/buttons.ts';
 import { isNative, isTable, type NativeBlock, writeInWords } from '../../views/blocks/native.ts';
 import { addNativeOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
-
-/** The charts and tables of a private answer, offered where they are refused: in the person's conversation with the bot. */
-export interface NativeOffer {
-  /** The action and value that show the same. */
-  readonly repeats: { readonly actionId: string; readonly value: string };
-}
 
 type Kind = 'chart' | 'table';
 
@@ -42,9 +37,12 @@ export function createNativeSupport({ now }: { readonly now: () => Date }) {
 /** In a WeakMap each message would stay until the next full collection. */
 const offerOf = Symbol('native offer');
 
-/** The same blocks; where their charts and tables are refused, a button below the words makes the offer. */
-export function withNativeOffer(blocks: readonly MessageBlock[], offer: NativeOffer): MessageBlock[] {
-  return Object.assign([...blocks], { [offerOf]: offer });
+/**
+ * The same blocks; where their charts and tables are refused, a button below the words shows them in the person's
+ * conversation with the bot, by the press that `repeats` them.
+ */
+export function withNativeOffer(blocks: readonly MessageBlock[], repeats: Pressed): MessageBlock[] {
+  return Object.assign([...blocks], { [offerOf]: repeats });
 }
 
 /**
@@ -79,10 +77,10 @@ export function createNativeBlocks({
       const words = blocks.map((block) =>
         isNative(block) && replaced.includes(kindOf(block)) ? writeInWords(block) : block,
       );
-      const { [offerOf]: offer } = blocks as { readonly [offerOf]?: NativeOffer };
-      const isOffered = offer && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
+      const { [offerOf]: repeats } = blocks as { readonly [offerOf]?: Pressed };
+      const isOffered = repeats && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
       const shown = replaced.includes('chart') ? 'chart' : 'table';
-      return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, offer.repeats) : words });
+      return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, repeats) : words });
     };
     const record = (seen: readonly Kind[], taken: boolean): void =>
       support.record(

@@ -3,6 +3,7 @@ import { readCode } from '../../outbox/classify-failure.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';
+import type { Pressed } from '../../views/blocks/buttons.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { shownInConversation } from '../../views/conversation.ts';
@@ -11,7 +12,7 @@ import { readSlackError } from '../installations.ts';
 import { explainFailure } from '../receive/failures.ts';
 import { type PostToResponseUrl, postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import { type NativeOffer, withNativeOffer } from './native-blocks.ts';
+import { withNativeOffer } from './native-blocks.ts';
 import { discardFiles, type Uploads } from './slack-port.ts';
 
 /** The ways of a private answer to one person, best first. */
@@ -24,7 +25,7 @@ export interface Route {
   /** In the person's conversation with the bot, in place of all the ways above. */
   readonly inConversation?: Conversation | undefined;
   /** What shows the same once more: offered in that conversation where a chart or table is refused here. */
-  readonly repeats?: (() => NativeOffer['repeats'] | undefined) | undefined;
+  readonly repeats?: (() => Pressed | undefined) | undefined;
   readonly userId: string;
   /** Answers replace the message that holds the button. */
   readonly replaces?: boolean;
@@ -95,7 +96,6 @@ const maxUses = 5;
 function answerInPlace({ route, log, ...options }: ResponderOptions): Responder {
   const { responseUrl, channelId, threadTs, userId, replaces = false, separate = false } = route;
   const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-  let uses = 0;
   let sent = 0;
 
   const toBody = ({ text, blocks }: Message): Pick<Message, 'text' | 'blocks'> => {
@@ -103,7 +103,7 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Responder 
     const words = findSharedWords({ text, blocks });
     const repeats =
       route.repeats?.() ?? (words === undefined ? undefined : { actionId: 'help:run', value: words });
-    return { text, blocks: repeats ? withNativeOffer(blocks, { repeats }) : blocks };
+    return { text, blocks: repeats ? withNativeOffer(blocks, repeats) : blocks };
   };
   const byResponseUrl = async (message: Message, url: string, isFailure: boolean): Promise<boolean> => {
     const takesSource = replaces && !isFailure;
@@ -115,11 +115,9 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Responder 
         ...(takesSource ? {} : { response_type: 'ephemeral' }),
         replace_original: takesSource || (sent > 0 && !separate && !replaces),
       });
-      uses += 1;
       return true;
     } catch (error) {
       if (error instanceof SecretLeakBlocked) throw error;
-      uses += 1;
       const reason = readSlackError(error);
       if (reason === undefined) log.warn({ error }, 'request to response_url failed');
       else log.warn({ reason }, 'Slack refused a response_url');
@@ -142,22 +140,22 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Responder 
     await postMessage(client, userId, message);
   };
   const sendNext = inOrder(async (message, isFailure) => {
-    const url = uses < maxUses ? responseUrl : undefined;
-    if (!url || !(await byResponseUrl(message, url, isFailure))) await byClient(message);
+    if (!responseUrl || sent >= maxUses || !(await byResponseUrl(message, responseUrl, isFailure)))
+      await byClient(message);
     sent += 1;
   });
 
   return {
     async send(message, as) {
       // Without a response_url an ephemeral message cannot be replaced.
-      const isReplaceable = responseUrl !== undefined && !separate && uses < maxUses - 1;
+      const isReplaceable = responseUrl !== undefined && !separate && sent < maxUses - 1;
       if ((as === 'interim' || as === 'progress') && !isReplaceable) return false;
       // A message that the answer replaces stays readable until then.
       if (as === 'progress' && replaces) return false;
       await sendNext(message, as === 'failure');
       return true;
     },
-    replaces: () => responseUrl !== undefined && !separate && uses < maxUses,
+    replaces: () => responseUrl !== undefined && !separate && sent < maxUses,
   };
 }
 
