@@ -3,19 +3,30 @@ import type { AddressInfo } from 'node:net';
 import type { App } from '@slack/bolt';
 import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { Secret } from '../../../src/secrets/secret.ts';
+import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createMemoryLog } from '../../support/engines.ts';
+
+const secret = 'a1B2-very-much-a-secret-77';
+
+/** Acknowledges with a secret. */
+const leak = (ack: (reply: object) => Promise<void>): Promise<void> =>
+  withSecrets(() => {
+    registerSecret('zone-key', secret);
+    return ack({ text: secret });
+  });
 
 /** A receiver of a Slack that sends these frames to each connection. */
 async function setUp(...frames: readonly object[]) {
   const slack = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(slack, 'listening');
   let opened = 0;
+  const received: string[] = [];
   slack.on('connection', (socket) => {
     opened += 1;
+    socket.on('message', (data: Buffer) => received.push(data.toString()));
     for (const frame of frames) socket.send(JSON.stringify(frame));
   });
   const url = `ws://127.0.0.1:${(slack.address() as AddressInfo).port}`;
@@ -28,7 +39,7 @@ async function setUp(...frames: readonly object[]) {
     log,
     fetch: async () => Response.json({ ok: true, url }),
   });
-  receiver.init({ processEvent: async () => undefined } as unknown as App);
+  receiver.init({ processEvent: ({ ack }: never) => leak(ack) } as unknown as App);
   const close = async (): Promise<void> => {
     await receiver.stop();
     slack.close();
@@ -36,7 +47,7 @@ async function setUp(...frames: readonly object[]) {
   };
   /** Cuts the next connection once it is open. */
   const cut = (): void => void slack.once('connection', (socket) => socket.terminate());
-  return { receiver, log, opened: () => opened, cut, close };
+  return { receiver, log, opened: () => opened, received, cut, close };
 }
 
 test.each([
@@ -74,5 +85,14 @@ test('connections that Slack closes at once are reopened with pauses, and the re
   expect(receiver.problem()).toBe('Slack closes connections at once (too_many_websockets)');
   // Without pauses there would be some hundred by now.
   expect(opened()).toBeLessThan(16);
+  await close();
+});
+
+test('an acknowledgement with a secret is held back', async () => {
+  const command = { type: 'slash_commands', envelope_id: '1', payload: { command: '/cdn' } };
+  const { receiver, received, close } = await setUp({ type: 'hello' }, command);
+  await receiver.start();
+  await expect.poll(() => received.join('')).toContain('held back');
+  expect(received.join('')).not.toContain(secret);
   await close();
 });
