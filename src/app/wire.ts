@@ -282,7 +282,6 @@ export async function wire(
     ...parts,
     ...features,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
-    createFileScanner: () => egress.file(),
     shouldRecordDenial: oncePerMinute(now),
     claim: createDeliveryClaims({ db, keyStore, now }),
     claimOnce: createClaims(db, now),
@@ -301,7 +300,7 @@ export async function wire(
           clientTokens,
           log,
           now,
-          call: createToolCalls({ ...slack, egress }),
+          call: createToolCalls(slack),
         })
       : undefined;
 

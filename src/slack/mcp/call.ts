@@ -31,7 +31,6 @@ import {
 import { explainFailure } from '../receive/failures.ts';
 import { type Interaction, perform, type SlackDeps, type Work } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
-import type { Egress } from '../send/egress.ts';
 import { readSender } from '../sender.ts';
 import { createRateLimit, oncePerMinute } from '../web/limits.ts';
 
@@ -69,7 +68,7 @@ export function noteCdnRequest(): void {
   counting.getStore()?.();
 }
 
-export function createToolCalls(deps: SlackDeps & { readonly egress: Egress }) {
+export function createToolCalls(deps: SlackDeps) {
   const { access, egress, inFlight, log, now, policies } = deps;
   const calls = createRateLimit({ most: callsAMinute, perMs: minuteMs, maxKeys: 10_000, now });
   const requests = createRateLimit({ most: requestsAnHour, perMs: hourMs, maxKeys: 10_000, now });

@@ -21,6 +21,7 @@ import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
+import type { Egress } from '../send/egress.ts';
 import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
@@ -49,7 +50,7 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly panel: Context['panel'];
   readonly postToResponseUrl: PostToResponseUrl;
   readonly apiUrl: string;
-  readonly createFileScanner: () => (piece: Uint8Array) => void;
+  readonly egress: Egress;
 }
 
 interface Delivery {
@@ -197,7 +198,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
   const { kind, body, client, plain, sender, signal, zones } = turn;
   const { person, foreign } = sender;
   const { userId } = person;
-  const slack = openSlack({ ...deps, inspect: deps.createFileScanner }, person, signal);
+  const slack = openSlack(deps, person, signal);
   const { channelId, threadTs, inConversation } = work.route;
   const place = inConversation
     ? { channelId: inConversation.channel, threadTs: inConversation.threadTs }

@@ -79,7 +79,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         people: people(person),
         keyStore,
       }),
-    slack: (place, signal) => openSlack({ ...options, inspect: egress.file }, place, signal).port,
+    slack: (place, signal) => openSlack(options, place, signal).port,
     async isSharedOutside(owner, channel, signal) {
       const key = `${tenantId(owner)}:${channel}`;
       const known = shared.get(key);

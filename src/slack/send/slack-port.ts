@@ -11,6 +11,7 @@ import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import { type Clients, isSlackAddress, postMessage, type SlackClock, toSlackFailure } from './clients.ts';
+import type { Egress } from './egress.ts';
 
 // The type of a message's metadata: lower case with underscores.
 const markerType = 'cdn_chatops';
@@ -21,9 +22,10 @@ export function openSlack(
     access,
     clients,
     apiUrl,
-    inspect,
+    egress,
     clock,
-  }: Pick<UploadOptions, 'apiUrl' | 'inspect'> & {
+  }: Pick<UploadOptions, 'apiUrl'> & {
+    readonly egress: Pick<Egress, 'file'>;
     readonly access: Pick<InstallationAccess, 'token'>;
     readonly clients: Pick<Clients, 'job'>;
     readonly clock?: Pick<SlackClock, 'skew'>;
@@ -32,7 +34,7 @@ export function openSlack(
   signal: AbortSignal,
 ) {
   const client = async (): Promise<WebClient> => clients.job(await access.token(place), tenantId(place));
-  const uploads = createUploads({ client, apiUrl, inspect, signal });
+  const uploads = createUploads({ client, apiUrl, inspect: egress.file, signal });
   return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
 }
 
