@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { logAuditHeads } from '../auth/audit/chain.ts';
-import { endAccessJob, type OffboardingPorts } from '../auth/offboarding.ts';
-import { reconcileAccessJob } from '../auth/reconcile-access.ts';
+import { logAuditHeads } from '../auth/audit/audit.ts';
+import { endAccessJob, type OffboardingPorts, reconcileAccessJob } from '../auth/offboarding.ts';
 import { type ExportPorts, exportMessages } from '../commands/exports/exports.ts';
 import { exportRetentionJob } from '../commands/exports/retention.ts';
 import { runExportJob } from '../commands/exports/run.ts';
-import { executeOperationJob, type OperationPorts } from '../commands/operations/execute.ts';
-import { operationClockJob } from '../commands/operations/expiry.ts';
+import {
+  executeOperationJob,
+  type OperationPorts,
+  operationClockJob,
+} from '../commands/operations/execute.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
 import { alertMessages } from '../commands/reports/alerts/write.ts';

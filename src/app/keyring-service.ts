@@ -3,8 +3,7 @@ import { createInstallations, installationsTable } from '../auth/installations.t
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
 import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from '../auth/keyring/rewrap.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
-import type { SealedTable } from '../auth/keys/sealed-rows.ts';
-import { createSealer } from '../auth/keys/sealing.ts';
+import { createSealer, type SealedTable } from '../auth/keys/sealing.ts';
 import { operationValuesTable } from '../commands/operations/values.ts';
 import { minuteMs } from '../lib/time.ts';
 import { registerSecrets } from '../secrets/secret.ts';

@@ -14,7 +14,7 @@ import { createPolicies } from '../auth/policy/policies.ts';
 import type { Doctor } from '../commands/define.ts';
 import { createExportService } from '../commands/exports/exports.ts';
 import { startExportThread } from '../commands/exports/worker/thread.ts';
-import { cancelUnbegun } from '../commands/operations/expiry.ts';
+import { cancelUnbegun } from '../commands/operations/execute.ts';
 import { indexKinds } from '../commands/operations/kinds/kind.ts';
 import { operationKinds } from '../commands/operations/kinds/list.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';

@@ -13,6 +13,16 @@ export function tenantId({ enterpriseId, teamId }: Installation): string {
   return enterpriseId ?? teamId;
 }
 
+/** A person as a table has them. */
+export function toPersonColumns(person: Person) {
+  const { enterpriseId = null, teamId, userId } = person;
+  return { tenant: tenantId(person), enterprise_id: enterpriseId, team_id: teamId, user_id: userId };
+}
+
+export function readPerson(row: Omit<ReturnType<typeof toPersonColumns>, 'tenant'>): Person {
+  return { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.user_id };
+}
+
 export function personKey(person: Person): string {
   return `${tenantId(person)}/${person.userId}`;
 }

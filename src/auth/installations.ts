@@ -2,8 +2,7 @@ import type { Installation, InstallationQuery, InstallationStore } from '@slack/
 import { registerSecret, Secret } from '../secrets/secret.ts';
 import type { WithLock } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
-import { destroySlot, openSlot, type SealedTable, sealRow } from './keys/sealed-rows.ts';
-import type { Sealer } from './keys/sealing.ts';
+import { destroySlot, openSlot, type SealedTable, type Sealer, sealRow } from './keys/sealing.ts';
 
 type Query = InstallationQuery<boolean>;
 /** The time comes back with the refreshed token of an installation; the page that installs knows none. */

@@ -4,7 +4,6 @@ import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
 import { type Person, tenantId } from './identity.ts';
 
-/** Things to which the CDN gives ids but no names. */
 export const namedKinds = ['app', 'script', 'shield'] as const;
 export type NamedKind = (typeof namedKinds)[number];
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { readStoreConfig } from '../app/config.ts';
-import { type ChainVerdict, type LoggedHead, verifyChains } from '../auth/audit/chain.ts';
+import { type ChainVerdict, type LoggedHead, verifyChains } from '../auth/audit/audit.ts';
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { describeBroken } from '../views/audit.ts';

@@ -1,7 +1,7 @@
 import { readStoreConfig, type StoreConfig } from '../app/config.ts';
 import { jobs } from '../app/jobs.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
-import { verifyChains } from '../auth/audit/chain.ts';
+import { verifyChains } from '../auth/audit/audit.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
 import { findUnopened } from '../auth/keyring/rewrap.ts';
 import { createSealer } from '../auth/keys/sealing.ts';

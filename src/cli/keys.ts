@@ -87,7 +87,7 @@ export async function destroyRows(keyId: string, { db, read: { keyring }, print 
   const audit = createAudit({ db, now });
   // What still opens stays.
   if (keyring.find(keyId)) await rewrap({ db, sealer: createSealer(keyring), tables: sealedTables });
-  const rows = await destroyRowsByKey({ db, tables: sealedTables, audit, now, keyId });
+  const rows = await destroyRowsByKey({ db, tables: sealedTables, audit, keyId });
   const about = { tenant: deployment, actor: 'system', subject: keyId };
   await audit.record({ ...about, event: 'keyring-changed', detail: { step: 'destroyed', rows } });
   print(`Rows destroyed under ${keyId}: ${rows}. Their owners connect again.`);

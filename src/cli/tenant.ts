@@ -1,6 +1,5 @@
 import { readStoreConfig } from '../app/config.ts';
-import { createAudit, deployment } from '../auth/audit/audit.ts';
-import { findRecentAudit } from '../auth/audit/chain.ts';
+import { createAudit, deployment, findRecentAudit } from '../auth/audit/audit.ts';
 import { UserError } from '../errors.ts';
 import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';

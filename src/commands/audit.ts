@@ -1,5 +1,4 @@
-import { auditEvents } from '../auth/audit/audit.ts';
-import type { AuditFilter, AuditRecord } from '../auth/audit/chain.ts';
+import { type AuditFilter, type AuditRecord, auditEvents } from '../auth/audit/audit.ts';
 import { tenantId } from '../auth/identity.ts';
 import { UserError } from '../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../lib/csv.ts';

@@ -8,8 +8,8 @@ import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
-import { cancelUnbegun } from './operations/expiry.ts';
-import { assertAllowed } from './operations/proposals.ts';
+import { cancelUnbegun } from './operations/execute.ts';
+import { assertAllowed } from './operations/propose.ts';
 
 /** Runs in place of a command that contained a key. Its words are never read. */
 export const refusePastedKey: Command = {

@@ -7,7 +7,7 @@ import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
 import { assertOwnAudience } from './audience.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
-import { assertAllowed } from './operations/proposals.ts';
+import { assertAllowed } from './operations/propose.ts';
 import { toWords, type Words } from './words.ts';
 
 /** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */

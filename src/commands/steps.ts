@@ -12,9 +12,8 @@ import { describeAttention, describeErrors, describeUnconfirmed } from '../views
 import { everyZone } from '../views/zones/query.ts';
 import type { Context, Feature } from './define.ts';
 import { resolveAppToDelete } from './names.ts';
-import { longestReason } from './operations/decide.ts';
 import { volumeDeletion } from './operations/kinds/volume.ts';
-import { proposeChange } from './operations/proposals.ts';
+import { longestReason, proposeChange } from './operations/propose.ts';
 import { rejectStepRun } from './operations/steps.ts';
 import { loadPreview, volumeIds } from './operations/volumes.ts';
 import { toPeriod } from './origin-errors/feature.ts';

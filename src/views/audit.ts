@@ -1,6 +1,5 @@
 import type { SectionBlock } from '@slack/types';
-import type { Audit, AuditEvent } from '../auth/audit/audit.ts';
-import type { AuditRecord, Broken } from '../auth/audit/chain.ts';
+import type { Audit, AuditEvent, AuditRecord, Broken } from '../auth/audit/audit.ts';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { button, commandButton, overflow, selectOf } from './blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';

@@ -4,14 +4,20 @@ import { describe, expect, test } from 'vitest';
 import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
-import { ownerColumn, type SealedTable } from '../../src/auth/keys/sealed-rows.ts';
-import { createSealer, SealError, type Slot } from '../../src/auth/keys/sealing.ts';
+import {
+  createSealer,
+  ownerColumn,
+  SealError,
+  type SealedTable,
+  type Slot,
+} from '../../src/auth/keys/sealing.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { createKeyring, generateKeys } from './keyring/keyrings.ts';
 
 const engines = await prepareEngines();
+const { embedded } = engines;
 const entries = generateKeys('k1');
 const installedAt = '2026-11-21T08:00:00.000Z';
 
@@ -63,137 +69,124 @@ const inCorp: InstallationQuery<true> = {
   isEnterpriseInstall: true,
 };
 
-describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
-  describe.skipIf(skip)('installations', () => {
-    test('an installation comes back as it was stored', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation(acme);
-      expect(await installations.fetchInstallation(inAcme)).toEqual({ ...acme, installedAt });
-    });
+test('an installation comes back as it was stored', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await installations.storeInstallation(acme);
+  expect(await installations.fetchInstallation(inAcme)).toEqual({ ...acme, installedAt });
+});
 
-    test('an org-wide installation is kept by its organisation', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation(corp);
-      expect(await installations.fetchInstallation(inCorp)).toEqual({
-        ...JSON.parse(JSON.stringify(corp)),
-        installedAt,
-      });
-      const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
-      expect((await installations.fetchInstallation(inOneTeam)).bot?.token).toBe('bot-token-of-corp');
-    });
+test('an org-wide installation is kept by its organisation', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await installations.storeInstallation(corp);
+  expect(await installations.fetchInstallation(inCorp)).toEqual({
+    ...JSON.parse(JSON.stringify(corp)),
+    installedAt,
+  });
+  const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
+  expect((await installations.fetchInstallation(inOneTeam)).bot?.token).toBe('bot-token-of-corp');
+});
 
-    test('a workspace that never installed is told apart from a failure', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation(acme);
-      const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
-      await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
-      await expect(missing).rejects.toThrow('T0OTHER00');
-    });
+test('a workspace that never installed is told apart from a failure', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await installations.storeInstallation(acme);
+  const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
+  await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
+  await expect(missing).rejects.toThrow('T0OTHER00');
+});
 
-    test('no token is stored readable', async () => {
-      const database = await emptyDatabase();
-      const installations = await installationsOn(database);
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
-      });
-      const rows = JSON.stringify(await database.db.selectFrom('installations').selectAll().execute());
-      expect(rows).toContain('T0ACME000');
-      expect(rows).not.toMatch(/(bot|refresh|user)-token/);
-    });
+test('a refreshed bot token replaces the old one; none is readable, and tokens of people are not kept', async () => {
+  const database = await embedded.emptyDatabase();
+  const installations = await installationsOn(database);
+  await installations.storeInstallation({
+    ...acme,
+    user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
+  });
+  const rows = JSON.stringify(await database.db.selectFrom('installations').selectAll().execute());
+  expect(rows).toContain('T0ACME000');
+  expect(rows).not.toMatch(/(bot|refresh|user)-token/);
+  const found = await installations.fetchInstallation(inAcme);
+  expect(found.user.token).toBeUndefined();
+  if (found.bot) found.bot.token = 'bot-token-refreshed';
+  await installations.storeInstallation(found);
+  expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-refreshed');
+});
 
-    test('a refreshed bot token replaces the old one; tokens of people are not kept', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation({
-        ...acme,
-        user: { id: 'U0ALICE00', token: 'user-token-of-alice', scopes: ['search:read'] },
-      });
-      const found = await installations.fetchInstallation(inAcme);
-      expect(found.user.token).toBeUndefined();
-      if (found.bot) found.bot.token = 'bot-token-refreshed';
-      await installations.storeInstallation(found);
-      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-refreshed');
-    });
+test('somebody who installs without the bot does not take its token away', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await installations.storeInstallation(acme);
+  const { bot: _bot, ...userOnly } = acme;
+  const user = { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] };
+  await expect(installations.storeInstallation({ ...userOnly, user })).rejects.toThrow('token of the bot');
+  expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
+});
 
-    test('somebody who installs without the bot does not take its token away', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation(acme);
-      const { bot: _bot, ...userOnly } = acme;
-      const user = { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] };
-      await expect(installations.storeInstallation({ ...userOnly, user })).rejects.toThrow(
-        'token of the bot',
-      );
-      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
-    });
+test('removing an installation leaves every other workspace', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await installations.storeInstallation(acme);
+  await installations.storeInstallation(corp);
+  expect(await installations.remove(inAcme)).toBe(true);
+  expect(await installations.remove(inAcme)).toBe(false);
+  await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
+  expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
+});
 
-    test('removing an installation leaves every other workspace', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await installations.storeInstallation(acme);
-      await installations.storeInstallation(corp);
-      expect(await installations.remove(inAcme)).toBe(true);
-      expect(await installations.remove(inAcme)).toBe(false);
-      await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
-      expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
-    });
+test('an older copy that is put back does not open, nor one of an app that was removed', async () => {
+  const database = await embedded.emptyDatabase();
+  const installations = await installationsOn(database);
+  await installations.storeInstallation(acme);
+  const [older] = await database.db.selectFrom('installations').selectAll().execute();
+  if (!older) throw new Error('nothing was stored');
+  await installations.storeInstallation(acme);
+  const [newest] = await database.db.selectFrom('installations').selectAll().execute();
+  await database.db.updateTable('installations').set(older).execute();
+  await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
 
-    test('an older copy that is put back does not open, nor one of an app that was removed', async () => {
-      const database = await emptyDatabase();
-      const installations = await installationsOn(database);
-      await installations.storeInstallation(acme);
-      const [older] = await database.db.selectFrom('installations').selectAll().execute();
-      if (!older) throw new Error('nothing was stored');
-      await installations.storeInstallation(acme);
-      const [newest] = await database.db.selectFrom('installations').selectAll().execute();
-      await database.db.updateTable('installations').set(older).execute();
-      await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
+  await installations.remove(inAcme);
+  if (newest) await database.db.insertInto('installations').values(newest).execute();
+  await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
+  await installations.storeInstallation(acme);
+  expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
+});
 
-      await installations.remove(inAcme);
-      if (newest) await database.db.insertInto('installations').values(newest).execute();
-      await expect(installations.fetchInstallation(inAcme)).rejects.toMatchObject({ code: 'replayed' });
-      await installations.storeInstallation(acme);
-      expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
-    });
+test('of all sealed values only the own one opens in a place, whatever version is claimed for it', async () => {
+  const database = await embedded.emptyDatabase();
+  const installations = await installationsOn(database);
+  const sealer = createSealer(await createKeyring(entries));
+  const keyStore = createKeyStore({
+    db: database.db,
+    sealer,
+    now: () => new Date('2026-11-21T08:00:00Z'),
+  });
+  await installations.storeInstallation(acme);
+  await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' } });
+  await installations.storeInstallation(corp);
+  for (const [teamId, userId] of [
+    ['T0ACME000', 'U0ALICE00'],
+    ['T0ACME000', 'U0BOB0000'],
+    ['T0BETA000', 'U0ALICE00'],
+  ] as const)
+    await keyStore.link({ teamId, userId }, new Secret('cdn key'));
+  const rows = (await Promise.all(sealedTables.map((table) => readSealed(database, table)))).flat();
+  expect(rows).toHaveLength(6);
+  for (const here of rows) {
+    await sealer.open(here.value, here);
+    for (const { value, version } of rows.filter((there) => there !== here))
+      await expect(sealer.open(value, { ...here, version })).rejects.toBeInstanceOf(SealError);
+  }
+});
 
-    test('of all sealed values only the own one opens in a place, whatever version is claimed for it', async () => {
-      const database = await emptyDatabase();
-      const installations = await installationsOn(database);
-      const sealer = createSealer(await createKeyring(entries));
-      const keyStore = createKeyStore({
-        db: database.db,
-        sealer,
-        now: () => new Date('2026-11-21T08:00:00Z'),
-      });
-      await installations.storeInstallation(acme);
-      await installations.storeInstallation({ ...acme, team: { id: 'T0BETA000' } });
-      await installations.storeInstallation(corp);
-      for (const [teamId, userId] of [
-        ['T0ACME000', 'U0ALICE00'],
-        ['T0ACME000', 'U0BOB0000'],
-        ['T0BETA000', 'U0ALICE00'],
-      ] as const)
-        await keyStore.link({ teamId, userId }, new Secret('cdn key'));
-      const rows = (await Promise.all(sealedTables.map((table) => readSealed(database, table)))).flat();
-      expect(rows).toHaveLength(6);
-      for (const here of rows) {
-        await sealer.open(here.value, here);
-        for (const { value, version } of rows.filter((there) => there !== here))
-          await expect(sealer.open(value, { ...here, version })).rejects.toBeInstanceOf(SealError);
-      }
-    });
+test('a failed refresh lets the next one in', async () => {
+  const installations = await installationsOn(await embedded.emptyDatabase());
+  await expect(
+    installations.withRefreshLock('T1', () => Promise.reject(new Error('Slack said no'))),
+  ).rejects.toThrow('Slack said no');
+  expect(await installations.withRefreshLock('T1', async () => 'next')).toBe('next');
+});
 
-    test('a row moved to another workspace does not open', async () => {
-      const database = await emptyDatabase();
-      const installations = await installationsOn(database);
-      await installations.storeInstallation(acme);
-      await database.db.updateTable('installations').set({ tenant: 'T0BETA000' }).execute();
-      await expect(installations.fetchInstallation({ ...inAcme, teamId: 'T0BETA000' })).rejects.toMatchObject(
-        {
-          code: 'replayed',
-        },
-      );
-    });
-
-    test('of processes that refresh one workspace at once each waits for the other, and uses the database meanwhile', async () => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase, createLocation }) => {
+  test.skipIf(skip)(
+    'of processes that refresh one workspace at once each waits for the other, and uses the database meanwhile',
+    async () => {
       const there = await createLocation();
       const first = await there.open();
       // The embedded database has one process only.
@@ -215,29 +208,21 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
         });
       await Promise.all(Array.from({ length: 15 }, () => stores.map(refresh)).flat());
       expect(refreshed).toBe(1);
-    });
+    },
+  );
 
-    test('many workspaces refreshing at once do not use up the connections', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      const tenants = Array.from({ length: 25 }, (_, index) => `T0TEAM${index}`);
-      await Promise.all(
-        tenants.map((id) =>
-          installations.withRefreshLock(id, async () => {
-            await installations.storeInstallation({ ...acme, team: { id } });
-          }),
-        ),
-      );
-      for (const teamId of tenants) {
-        expect((await installations.fetchInstallation({ ...inAcme, teamId })).team?.id).toBe(teamId);
-      }
-    });
-
-    test('a failed refresh lets the next one in', async () => {
-      const installations = await installationsOn(await emptyDatabase());
-      await expect(
-        installations.withRefreshLock('T1', () => Promise.reject(new Error('Slack said no'))),
-      ).rejects.toThrow('Slack said no');
-      expect(await installations.withRefreshLock('T1', async () => 'next')).toBe('next');
-    });
+  test.skipIf(skip)('many workspaces refreshing at once do not use up the connections', async () => {
+    const installations = await installationsOn(await emptyDatabase());
+    const tenants = Array.from({ length: 25 }, (_, index) => `T0TEAM${index}`);
+    await Promise.all(
+      tenants.map((id) =>
+        installations.withRefreshLock(id, async () => {
+          await installations.storeInstallation({ ...acme, team: { id } });
+        }),
+      ),
+    );
+    for (const teamId of tenants) {
+      expect((await installations.fetchInstallation({ ...inAcme, teamId })).team?.id).toBe(teamId);
+    }
   });
 });

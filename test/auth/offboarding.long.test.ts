@@ -10,8 +10,10 @@ import {
   createEndStore,
   createOffboarding,
   endAccessJob,
+  type OffboardingPorts,
+  reconcileAccessJob,
 } from '../../src/auth/offboarding.ts';
-import { reconcileAccessJob } from '../../src/auth/reconcile-access.ts';
+import { hourMs } from '../../src/lib/time.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
@@ -19,6 +21,7 @@ import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { createKeyring } from './keyring/keyrings.ts';
 
 const engines = await prepareEngines();
+const { embedded } = engines;
 const queues: Queue[] = [];
 afterEach(async () => {
   for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
@@ -80,63 +83,153 @@ async function setUp(database: Database) {
   };
 }
 
+test('an event from before the installation ends nothing, a later one everything of its tenant', async () => {
+  const bot = await setUp(await embedded.emptyDatabase());
+  const end = { teamId: acme, cause: 'app-uninstalled' } as const;
+  for (const late of [
+    { ...end, at: second - 1 },
+    { ...end, cause: 'tokens-revoked' as const, at: second - 3_600 },
+    { ...end, ...alice, cause: 'user-deleted' as const, at: second - 2 },
+  ])
+    await bot.endAccess(late);
+  expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
+  expect((await bot.installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token');
+
+  // Of the same second: Slack tells whole ones.
+  await bot.endAccess({ ...end, at: Math.floor(second) });
+  expect(await bot.whoHasKeys()).toEqual(['U0FRANK00', 'U0GRACE00']);
+  await expect(bot.installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
+  expect(bot.ended).toEqual([acme]);
+});
+
+test('a refreshed token is no new installation, another consent is', async () => {
+  const bot = await setUp(await embedded.emptyDatabase());
+  bot.later(60_000);
+  await bot.installations.storeInstallation(await bot.installations.fetchInstallation(inAcme));
+  expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt));
+  await bot.install();
+  expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt + 60_000));
+  expect(await bot.installations.installedAt('T0NOWHERE')).toBeUndefined();
+});
+
+test('open links end with their person or workspace, also without a key', async () => {
+  const bot = await setUp(await embedded.emptyDatabase());
+  const keyless = { ...frank, userId: 'U0HEIDI00' };
+  const [ofBob, ofFrank, ofKeyless, ofGrace] = [
+    await bot.links.offer(bob, 'bob'),
+    await bot.links.offer(frank, 'frank'),
+    await bot.links.offer(keyless, 'heidi'),
+    await bot.links.offer(grace, 'grace'),
+  ];
+  await bot.endAccess({ ...bob, cause: 'user-deleted', at: second });
+  await bot.endAccess({
+    enterpriseId: corp,
+    teamId: 'T0CORPONE',
+    cause: 'team-access-revoked',
+    at: second,
+  });
+  for (const { token } of [ofBob, ofFrank, ofKeyless]) {
+    expect(await bot.links.claim(token)).toBeUndefined();
+    expect(await bot.links.find(token)).toBeUndefined();
+  }
+  expect(await bot.links.claim(ofGrace.token)).toBeDefined();
+  expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0GRACE00']);
+  expect(bot.ended).toEqual(['U0BOB0000', 'U0FRANK00']);
+});
+
+test('the daily comparison ends who is gone, keeps who Slack does not tell of, and goes on after a failure', async () => {
+  const bot = await setUp(await embedded.emptyDatabase());
+  const beta = { teamId: 'T0BETA000', userId: 'U0IVAN000' };
+  await bot.keyStore.link(beta, new Secret('cdn key'));
+  const profile = { admin: false, foreign: false, timeZone: undefined };
+  const profiles: Record<string, Profile | undefined> = {
+    U0ALICE00: { ...profile, deleted: true },
+    U0BOB0000: undefined,
+    U0GRACE00: { ...profile, deleted: false },
+  };
+  const ports = {
+    endAccess: bot.endAccess,
+    async isInstalled({ teamId, enterpriseId }: { teamId: string; enterpriseId?: string | undefined }) {
+      if (enterpriseId === corp) throw new Error('Slack does not answer');
+      return teamId !== 'T0BETA000';
+    },
+    people: () => ({ profile: async (id: string) => profiles[id] }) as never,
+  };
+  const { db, log } = bot;
+  const { signal } = new AbortController();
+  for (let hour = 0; hour < 24; hour += 1) {
+    const now = () => new Date(bot.now().getTime() + hour * 3_600_000);
+    await reconcileAccessJob.run({}, { db, ports, log, now, signal, attempt: 1 });
+  }
+  expect(await bot.whoHasKeys()).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
+  expect(new Set(bot.ended)).toEqual(new Set(['T0BETA000', 'U0ALICE00']));
+  const warnings = log.entries.filter(({ level }) => level === 'warn');
+  expect(new Set(warnings.map(({ fields }) => Object(fields).tenant))).toEqual(new Set([corp]));
+});
+
+const begun = Date.parse('2026-11-21T08:29:00Z');
+const nth = (n: number): string => String(n).padStart(6, '0');
+const sealed = { sealed: 'opens under no key', key_id: 'k1', version: 1 };
+
+/** A workspace for each person, every third without an installation; one has two people, one has nobody. */
+async function fillWorkspaces({ db }: Database) {
+  const at = new Date(begun);
+  const tenants = Array.from({ length: 450 }, (_, n) => `T${nth(n)}`);
+  const people = [...tenants, 'T000100'].map((tenant, n) => ({ tenant, user_id: `U${nth(n)}` }));
+  await db
+    .insertInto('linked_keys')
+    .values(
+      people.map((row) => ({ ...row, team_id: row.tenant, ...sealed, linked_at: at, fingerprint: 'f' })),
+    )
+    .execute();
+  const installed = [...tenants.filter((_, n) => n % 3 !== 0), 'T000300EMPTY'];
+  await db
+    .insertInto('installations')
+    .values(installed.map((tenant) => ({ tenant, ...sealed, installed_at: at })))
+    .execute();
+  const asked = { tenants: [] as string[], people: [] as string[] };
+  const profile: Profile = { admin: false, foreign: false, deleted: false, timeZone: undefined };
+  const ports: OffboardingPorts = {
+    endAccess: async () => expect.unreachable(),
+    async isInstalled({ teamId }) {
+      asked.tenants.push(teamId ?? '');
+      return true;
+    },
+    people: () =>
+      ({
+        async profile(id: string) {
+          asked.people.push(id);
+          return profile;
+        },
+      }) as never,
+  };
+  const run = (hour: number): Promise<void> => {
+    const now = () => new Date(begun + hour * hourMs);
+    const signal = new AbortController().signal;
+    return reconcileAccessJob.run({}, { db, ports, log: createMemoryLog(), now, signal, attempt: 1 });
+  };
+  return { asked, run, everybody: people.map(({ user_id: id }) => id).toSorted() };
+}
+
+test('within a day Slack is asked once about everybody, each hour about some', async () => {
+  const { asked, everybody, run } = await fillWorkspaces(await embedded.emptyDatabase());
+  await run(0);
+  const first = [...asked.people];
+  expect(first.length).toBeGreaterThan(0);
+  expect(first.length).toBeLessThan(everybody.length / 8);
+  for (let hour = 1; hour < 24; hour += 1) await run(hour);
+  expect(asked.people.toSorted()).toEqual(everybody);
+  expect(asked.tenants).toContain('T000300EMPTY');
+
+  asked.people.length = 0;
+  await run(24);
+  expect(asked.people).toEqual(first);
+});
+
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
-  describe.skipIf(skip)('the end of access', () => {
-    test('an event from before the installation ends nothing, a later one everything of its tenant', async () => {
-      const bot = await setUp(await emptyDatabase());
-      const end = { teamId: acme, cause: 'app-uninstalled' } as const;
-      for (const late of [
-        { ...end, at: second - 1 },
-        { ...end, cause: 'tokens-revoked' as const, at: second - 3_600 },
-        { ...end, ...alice, cause: 'user-deleted' as const, at: second - 2 },
-      ])
-        await bot.endAccess(late);
-      expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
-      expect((await bot.installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token');
-
-      // Of the same second: Slack tells whole ones.
-      await bot.endAccess({ ...end, at: Math.floor(second) });
-      expect(await bot.whoHasKeys()).toEqual(['U0FRANK00', 'U0GRACE00']);
-      await expect(bot.installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
-      expect(bot.ended).toEqual([acme]);
-    });
-
-    test('a refreshed token is no new installation, another consent is', async () => {
-      const bot = await setUp(await emptyDatabase());
-      bot.later(60_000);
-      await bot.installations.storeInstallation(await bot.installations.fetchInstallation(inAcme));
-      expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt));
-      await bot.install();
-      expect(await bot.installations.installedAt(acme)).toEqual(new Date(installedAt + 60_000));
-      expect(await bot.installations.installedAt('T0NOWHERE')).toBeUndefined();
-    });
-
-    test('open links end with their person or workspace, also without a key', async () => {
-      const bot = await setUp(await emptyDatabase());
-      const keyless = { ...frank, userId: 'U0HEIDI00' };
-      const [ofBob, ofFrank, ofKeyless, ofGrace] = [
-        await bot.links.offer(bob, 'bob'),
-        await bot.links.offer(frank, 'frank'),
-        await bot.links.offer(keyless, 'heidi'),
-        await bot.links.offer(grace, 'grace'),
-      ];
-      await bot.endAccess({ ...bob, cause: 'user-deleted', at: second });
-      await bot.endAccess({
-        enterpriseId: corp,
-        teamId: 'T0CORPONE',
-        cause: 'team-access-revoked',
-        at: second,
-      });
-      for (const { token } of [ofBob, ofFrank, ofKeyless]) {
-        expect(await bot.links.claim(token)).toBeUndefined();
-        expect(await bot.links.find(token)).toBeUndefined();
-      }
-      expect(await bot.links.claim(ofGrace.token)).toBeDefined();
-      expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0GRACE00']);
-      expect(bot.ended).toEqual(['U0BOB0000', 'U0FRANK00']);
-    });
-
-    test('an event that arrives again is stored once; a job that fails runs again until it is done', async () => {
+  test.skipIf(skip)(
+    'an event that arrives again is stored once; a job that fails runs again until it is done',
+    async () => {
       const database = await emptyDatabase();
       const bot = await setUp(database);
       const queue = createQueue({ database, log: bot.log, now: bot.now });
@@ -160,36 +253,6 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
       const { rows } = await sql`select name from pgboss.job where name = 'end-access'`.execute(database.db);
       expect(rows).toHaveLength(1);
       expect(tries).toBe(2);
-    });
-
-    test('the daily comparison ends who is gone, keeps who Slack does not tell of, and goes on after a failure', async () => {
-      const bot = await setUp(await emptyDatabase());
-      const beta = { teamId: 'T0BETA000', userId: 'U0IVAN000' };
-      await bot.keyStore.link(beta, new Secret('cdn key'));
-      const profile = { admin: false, foreign: false, timeZone: undefined };
-      const profiles: Record<string, Profile | undefined> = {
-        U0ALICE00: { ...profile, deleted: true },
-        U0BOB0000: undefined,
-        U0GRACE00: { ...profile, deleted: false },
-      };
-      const ports = {
-        endAccess: bot.endAccess,
-        async isInstalled({ teamId, enterpriseId }: { teamId: string; enterpriseId?: string | undefined }) {
-          if (enterpriseId === corp) throw new Error('Slack does not answer');
-          return teamId !== 'T0BETA000';
-        },
-        people: () => ({ profile: async (id: string) => profiles[id] }) as never,
-      };
-      const { db, log } = bot;
-      const { signal } = new AbortController();
-      for (let hour = 0; hour < 24; hour += 1) {
-        const now = () => new Date(bot.now().getTime() + hour * 3_600_000);
-        await reconcileAccessJob.run({}, { db, ports, log, now, signal, attempt: 1 });
-      }
-      expect(await bot.whoHasKeys()).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
-      expect(new Set(bot.ended)).toEqual(new Set(['T0BETA000', 'U0ALICE00']));
-      const warnings = log.entries.filter(({ level }) => level === 'warn');
-      expect(new Set(warnings.map(({ fields }) => Object(fields).tenant))).toEqual(new Set([corp]));
-    });
-  });
+    },
+  );
 });

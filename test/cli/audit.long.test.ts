@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { findHeads } from '../../src/auth/audit/chain.ts';
+import { findHeads } from '../../src/auth/audit/audit.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { UserError } from '../../src/errors.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { verifyChains } from '../../src/auth/audit/chain.ts';
+import { verifyChains } from '../../src/auth/audit/audit.ts';
 import { UserError } from '../../src/errors.ts';
 import { version } from '../../src/lib/version.ts';
 import { Secret } from '../../src/secrets/secret.ts';

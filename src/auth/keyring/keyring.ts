@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, stat, unlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../../errors.ts';
@@ -144,22 +144,13 @@ export function createKeyEntry(id = `k${randomBytes(4).toString('hex')}`): Secre
   return new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`);
 }
 
-/** Makes a key file with one new key, whole or not at all, unless there is one; true = made. */
+/** Makes a key file with one new key, whole or not at all, unless there is one; true = made. The directory is locked. */
 async function createKeyFile(path: string): Promise<boolean> {
   if (existsSync(path)) return false;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const unfinished = `${path}.${randomBytes(4).toString('hex')}.tmp`;
-  await writeFile(unfinished, `${createKeyEntry().reveal()}\n`, { flag: 'wx', mode: 0o600, flush: true });
-  try {
-    await link(unfinished, path);
-    return true;
-  } catch (error) {
-    // Another process was faster; its key counts.
-    if (codeOf(error) !== 'EEXIST') throw error;
-    return false;
-  } finally {
-    await unlink(unfinished);
-  }
+  await writeFile(`${path}.tmp`, `${createKeyEntry().reveal()}\n`, { mode: 0o600, flush: true });
+  await rename(`${path}.tmp`, path);
+  return true;
 }
 
 function codeOf(error: unknown): string {

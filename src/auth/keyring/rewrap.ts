@@ -4,14 +4,18 @@ import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import {
-  destroySlot,
+  createSealer,
   newestVersion,
+  type Owner,
   openRow,
   ownerColumn,
+  readKeyId,
+  SealError,
   type SealedTable,
+  type Sealer,
+  type Slot,
   type VersionedRow,
-} from '../keys/sealed-rows.ts';
-import { createSealer, readKeyId, SealError, type Sealer, type Slot } from '../keys/sealing.ts';
+} from '../keys/sealing.ts';
 import type { Keyring } from './keyring.ts';
 
 export interface KeyUse {
@@ -40,7 +44,6 @@ export function describeUse(use: readonly KeyUse[], keyId: string): string | und
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-/** The ids of keys that rows are sealed under and that the keyring lacks. */
 export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): string[] {
   return [...new Set(use.map(({ keyId }) => keyId))].filter((id) => !keyring.find(id));
 }
@@ -163,7 +166,6 @@ export async function rewrap(options: {
   return count;
 }
 
-/** Answers how many rows it changed: none where another process or person was faster. @throws SealError */
 async function rewrapRow(db: Db, sealer: Sealer, { table, slot, sealed, version }: SealedRow) {
   const context = { ...slot, version };
   const next = await sealer.seal(await sealer.open(sealed, context), context);
@@ -175,32 +177,29 @@ async function rewrapRow(db: Db, sealer: Sealer, { table, slot, sealed, version 
   return Number(numAffectedRows);
 }
 
-/** Destroys every row under a key that is lost or does not open it; returns how many. The owner of one connects again. */
+/**
+ * Destroys every row under a key that is lost or does not open it, and answers how many; the owner of one connects again. Such
+ * a row has no copy that opens, so its version stays: what a person links meanwhile is under another key.
+ */
 export async function destroyRowsByKey(options: {
   db: Db;
   tables: readonly SealedTable[];
   audit: Audit;
-  now: () => Date;
   keyId: string;
 }): Promise<number> {
-  const { db, tables, audit, now, keyId } = options;
-  let destroyed = 0;
-  for await (const rows of readRows(db, tables, sql`key_id = ${keyId}`))
-    for (const { table, slot } of rows) {
-      const step = db.transaction().execute(async (trx) => {
-        if (!(await destroySlot(trx, table, slot, now(), keyId))) throw new Overtaken();
-        destroyed += 1;
-        if (table.name !== 'linked_keys') return;
-        const { tenant, userId: subject } = slot;
-        const detail = { cause: 'encryption-key-lost' };
+  const { db, tables, audit, keyId } = options;
+  return db.transaction().execute(async (trx) => {
+    let destroyed = 0;
+    for (const table of tables) {
+      const { rows } = await sql<Owner>`
+        delete from ${sql.table(table.name)} where key_id = ${keyId}
+        returning tenant, ${ownerColumn(table)} as "userId"`.execute(trx);
+      destroyed += rows.length;
+      if (table.name !== 'linked_keys') continue;
+      const detail = { cause: 'encryption-key-lost' };
+      for (const { tenant, userId: subject } of rows)
         await audit.record({ tenant, actor: 'system', event: 'key-destroyed', subject, detail }, trx);
-      });
-      // Rolled back where a person changed the row meanwhile: theirs stays.
-      await step.catch((error: unknown) => {
-        if (!(error instanceof Overtaken)) throw error;
-      });
     }
-  return destroyed;
+    return destroyed;
+  });
 }
-
-class Overtaken extends Error {}

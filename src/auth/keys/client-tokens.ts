@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { dayMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import type { Db } from '../../store/schema.ts';
-import { type Person, tenantId } from '../identity.ts';
+import { type Person, readPerson, tenantId, toPersonColumns } from '../identity.ts';
 
 /** A person's token for a client other than Slack: an editor, a terminal. */
 export interface ClientToken {
@@ -13,7 +13,6 @@ export interface ClientToken {
 
 export type ClientTokens = ReturnType<typeof createClientTokens>;
 
-/** So many of a person are valid at once, and no longer than this. */
 const mostTokens = 10;
 export const longestTokenDays = 90;
 
@@ -33,10 +32,9 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
       .where('token.expires_at', '>', now());
 
   const list = async (person: Person): Promise<ClientToken[]> => {
-    const { tenant, user_id } = ofPerson(person);
     const rows = await valid()
-      .where('token.tenant', '=', tenant)
-      .where('token.user_id', '=', user_id)
+      .where('token.tenant', '=', tenantId(person))
+      .where('token.user_id', '=', person.userId)
       .select(['token.token_hash as id', 'token.name', 'token.expires_at as expiresAt'])
       .orderBy('token.made_at', 'desc')
       .execute();
@@ -47,7 +45,6 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
     list,
     /** The token is shown once and kept nowhere. Undefined without a connected key, or where there are ten already. */
     async make(person: Person, { name, days }: { readonly name: string; readonly days: number }) {
-      const { enterpriseId: enterprise_id = null, teamId: team_id } = person;
       const key = await db
         .selectFrom('linked_keys')
         .select('version')
@@ -58,7 +55,7 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
       registerSecret('client-token', token);
       const made_at = now();
       const expires_at = new Date(made_at.getTime() + Math.min(days, longestTokenDays) * dayMs);
-      const owner = { ...ofPerson(person), enterprise_id, team_id, key_version: key.version };
+      const owner = { ...toPersonColumns(person), key_version: key.version };
       await db
         .insertInto('client_tokens')
         .values({ token_hash: hashOf(token), ...owner, name, made_at, expires_at })
@@ -73,11 +70,8 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
         .where('token.token_hash', '=', hashOf(token))
         .select(['token.enterprise_id', 'token.team_id', 'token.user_id', 'token.name'])
         .executeTakeFirst();
-      if (!row) return undefined;
-      const { enterprise_id: enterpriseId, team_id: teamId, user_id: userId, name } = row;
-      return { person: { enterpriseId: enterpriseId ?? undefined, teamId, userId }, name };
+      return row && { person: readPerson(row), name: row.name };
     },
-    /** Whether this ended one of the person's own. */
     async end(person: Person, id: string): Promise<boolean> {
       if (!/^[\da-f]{12}$/u.test(id)) return false;
       const { numDeletedRows } = await db

@@ -9,11 +9,13 @@ import {
   destroySlot,
   newestVersion,
   openRow,
+  SealError,
   type SealedTable,
+  type Sealer,
+  type Slot,
   sealRow,
   type VersionedRow,
-} from './sealed-rows.ts';
-import { SealError, type Sealer, type Slot } from './sealing.ts';
+} from './sealing.ts';
 
 export interface LinkedKey {
   /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
@@ -35,10 +37,9 @@ export interface StoredKey extends VersionedRow {
 /** A person's own key does not open, as opposed to another sealed value. */
 export class LinkedKeyError extends SealError {}
 
-/** For the audit. The actor is the person themselves where it is left out. */
+/** For the audit: the actor, else the person themselves, and a stable word such as `disconnect`. */
 interface KeyChangeReason {
   readonly actor?: string;
-  /** A stable word: `disconnect`, `app-uninstalled`, `user-deleted` … */
   readonly cause?: string;
 }
 

@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
-import type { Db, Schema } from '../../store/schema.ts';
-import { type Person, tenantId } from '../identity.ts';
+import type { Db } from '../../store/schema.ts';
+import { type Person, readPerson, tenantId, toPersonColumns } from '../identity.ts';
 import type { Sealer } from './sealing.ts';
 
 export interface KeyPage {
@@ -29,8 +29,6 @@ export type KeyLinks = ReturnType<typeof createKeyLinks>;
 const lifetimeMs = 10 * minuteMs;
 const openAtOnce = 3;
 const maxRefusals = 5;
-// Longer than a check may take; if the process dies in one, the link is free again after this.
-const claimMs = 45_000;
 /** An ended link still says so for this long. */
 const knownMs = dayMs;
 
@@ -74,8 +72,7 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     registerSecret('link-token', token);
     const made_at = now();
     const expiresAt = new Date(made_at.getTime() + lifetimeMs);
-    const { enterpriseId: enterprise_id = null, teamId: team_id, userId: user_id } = person;
-    const owner = { tenant: tenantId(person), enterprise_id, team_id, user_id, shown_for: shownFor };
+    const owner = { ...toPersonColumns(person), shown_for: shownFor };
     const life = { made_at, expires_at: expiresAt, refusals: 0, renewals: 0 };
     await db
       .insertInto('key_links')
@@ -93,38 +90,33 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {
       id: row.token_hash,
-      person: personOf(row),
+      person: readPerson(row),
       shownFor: row.shown_for,
       expiresAt: row.expires_at,
       state: (row.ended as EndOfLink | null) ?? (row.expires_at <= now() ? 'expired' : 'open'),
     };
   };
 
-  /** Holds a link for one check of one key. Undefined = another check holds it, or the link has ended. */
+  /** Takes one of a link's tries for the check of a key. Undefined: none is left, or the link has ended. */
   const claim = async (token: string) => {
-    const id = randomBytes(12).toString('base64url');
-    const at = now();
-    const { numUpdatedRows } = await update(token)
-      .set({ claim: id, claimed_until: new Date(at.getTime() + claimMs) })
-      .where('ended', 'is', null)
-      .where('expires_at', '>', at)
-      .where((is) => is.or([is('claim', 'is', null), is('claimed_until', '<=', at)]))
+    const open = update(token).where('ended', 'is', null);
+    const { numUpdatedRows } = await open
+      .set({ refusals: sql<number>`refusals + 1` })
+      .where('expires_at', '>', now())
+      .where('refusals', '<', maxRefusals)
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return undefined;
-    const release = update(token)
-      .set({ claim: null, claimed_until: null })
-      .where('claim', '=', id)
-      .returningAll();
     return {
-      /** The key works: ends this link and the person's other ones. False = it was taken back meanwhile: link nothing. */
+      /** The key works: ends this link and the person's other ones. False = another one ended it meanwhile: link nothing. */
       async accept(): Promise<boolean> {
-        const row = await release.set({ ended: 'used' }).where('ended', 'is', null).executeTakeFirst();
-        if (row) await close(personOf(row));
+        const row = await open.set({ ended: 'used' }).returningAll().executeTakeFirst();
+        if (row) await close(readPerson(row));
         return row !== undefined;
       },
-      /** Gives the link back. A refused key counts; after the last the link has ended. Says how many are left. */
+      /** Gives the try back, unless the key was refused; with the last one the link ends. Says how many are left. */
       async release({ refused }: { readonly refused: boolean }): Promise<number> {
-        const row = await release.set(refused ? countRefusal : {}).executeTakeFirst();
+        const given = refused ? { ended: endedByRefusals } : { refusals: sql<number>`refusals - 1` };
+        const row = await open.set(given).returning(['ended', 'refusals']).executeTakeFirst();
         return row && row.ended === null ? maxRefusals - row.refusals : 0;
       },
     };
@@ -148,11 +140,7 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
   };
 }
 
-/** The last refusal ends the link. */
-const countRefusal = {
-  refusals: sql<number>`refusals + 1`,
-  ended: sql<EndOfLink | null>`case when refusals + 1 >= ${maxRefusals} then 'refused' else ended end`,
-};
+const endedByRefusals = sql<EndOfLink | null>`case when refusals >= ${maxRefusals} then 'refused' end`;
 
 export function createFormToken(token: string): string {
   return createHmac('sha256', token).update('cdn-chatops connect form').digest('base64url');
@@ -165,8 +153,4 @@ export function isFormToken(token: string, given: string): boolean {
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');
-}
-
-function personOf(row: Selectable<Schema['key_links']>): Person {
-  return { enterpriseId: row.enterprise_id ?? undefined, teamId: row.team_id, userId: row.user_id };
 }

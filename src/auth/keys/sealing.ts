@@ -1,12 +1,13 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeProtectedHeader, FlattenedEncrypt, type FlattenedJWE, flattenedDecrypt } from 'jose';
+import { type RawBuilder, sql } from 'kysely';
 import { Secret } from '../../secrets/secret.ts';
+import type { Db, Trx } from '../../store/schema.ts';
 import type { Keyring, KeyringKey } from '../keyring/keyring.ts';
 
-/** A place that holds one sealed value at a time. */
+/** A place that holds one sealed value at a time. `userId` is empty where the value belongs to the tenant itself. */
 export interface Slot {
   readonly tenant: string;
-  /** Empty where the value belongs to the tenant itself. */
   readonly userId: string;
   readonly kind: string;
 }
@@ -18,9 +19,9 @@ export interface SealContext extends Slot {
 
 export type Sealer = ReturnType<typeof createSealer>;
 
+/** An HMAC-SHA-256 in hexadecimal, and the key it was made with. */
 export interface Signature {
   readonly keyId: string;
-  /** HMAC-SHA-256 in hexadecimal. */
   readonly mac: string;
 }
 
@@ -40,8 +41,7 @@ export class SealError extends Error {
 }
 
 const format = 'v1';
-const wrapping = 'A256GCMKW';
-const encryption = 'A256GCM';
+const [wrapping, encryption] = ['A256GCMKW', 'A256GCM'];
 const algorithms = { keyManagementAlgorithms: [wrapping], contentEncryptionAlgorithms: [encryption] };
 
 /**
@@ -56,7 +56,6 @@ export function createSealer(keyring: Keyring) {
     throw new SealError('unknown_key', `The key "${keyId}" of a stored value is not in the keyring.`, keyId);
   };
   return {
-    /** The key that new values are sealed under. It may change; `readKeyId` gives the key of a sealed value. */
     get keyId(): string {
       return keyring.primary.id;
     },
@@ -129,4 +128,94 @@ function readHeaderKeyId(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+// Every sealed row has a version, and `sealed_versions` holds the newest one of each slot: an older copy of a row that is
+// put back does not match it and does not open.
+
+/** A table whose rows are sealed under keys of the keyring. Each subject exports its own; the app has the list of all. */
+export interface SealedTable {
+  readonly name: 'linked_keys' | 'installations' | 'operation_values';
+  readonly kind: string;
+  /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */
+  readonly owner: 'user_id' | 'owner_id' | undefined;
+  readonly noun: readonly [one: string, many: string];
+}
+
+export interface VersionedRow {
+  readonly sealed: string;
+  readonly version: number;
+  readonly newest: number | null;
+}
+
+export type Owner = Pick<Slot, 'tenant' | 'userId'>;
+
+/** A column for a query of a sealed table: the newest version of each row's slot. */
+export function newestVersion(table: SealedTable) {
+  return sql<number | null>`(
+    select newest.version from sealed_versions newest
+     where newest.tenant = ${sql.ref(`${table.name}.tenant`)} and newest.user_id = ${ownerColumn(table)}
+       and newest.kind = ${table.kind})`.as('newest');
+}
+
+export function ownerColumn({ name, owner }: SealedTable): RawBuilder<string> {
+  return owner === undefined ? sql`''::text` : sql.ref(`${name}.${owner}`);
+}
+
+/** Seals a value as the newest of its slot; every older one becomes void. */
+export async function sealRow(trx: Trx, sealer: Sealer, secret: Secret, slot: Slot, now: Date) {
+  const version = await advanceVersion(trx, slot, now);
+  const sealed = await sealer.seal(secret, { ...slot, version });
+  return { sealed, key_id: readKeyId(sealed), version };
+}
+
+/** @throws SealError `replayed` where the row is not the newest of its slot. */
+export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Promise<Secret> {
+  const { sealed, version, newest } = row;
+  if (newest !== version)
+    throw new SealError('replayed', 'A stored value is not the newest: an older copy was put back.');
+  return sealer.open(sealed, { ...slot, version });
+}
+
+/** Opens the value of a slot of this table; undefined if the slot is empty. @throws SealError */
+export async function openSlot(
+  db: Db,
+  sealer: Sealer,
+  table: SealedTable,
+  { tenant, userId }: Owner,
+): Promise<Secret | undefined> {
+  const { rows } = await sql<VersionedRow>`
+    select sealed, version, ${newestVersion(table)} from ${sql.table(table.name)}
+     where tenant = ${tenant} and ${ownerColumn(table)} = ${userId}`.execute(db);
+  return rows[0] && openRow(sealer, rows[0], { tenant, userId, kind: table.kind });
+}
+
+/** Destroys the row of a slot and voids every copy of it; false if it is missing. */
+export async function destroySlot(trx: Trx, table: SealedTable, owner: Owner, now: Date): Promise<boolean> {
+  const { tenant, userId } = owner;
+  // The version first, as everywhere, so that no two transactions wait for each other.
+  await advanceVersion(trx, { tenant, userId, kind: table.kind }, now);
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table.name)} where tenant = ${tenant} and ${ownerColumn(table)} = ${userId}`.execute(
+    trx,
+  );
+  return numAffectedRows > 0n;
+}
+
+/**
+ * Makes every version of a slot void and returns a new one; others that want the slot wait for the end of the transaction.
+ * Versions begin at the clock's milliseconds, so that none is given twice even if a record was turned back.
+ */
+async function advanceVersion(trx: Trx, { tenant, userId, kind }: Slot, now: Date): Promise<number> {
+  const { version } = await trx
+    .insertInto('sealed_versions')
+    .values({ tenant, user_id: userId, kind, version: now.getTime() })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['tenant', 'user_id', 'kind'])
+        .doUpdateSet({ version: sql<number>`greatest(excluded.version, sealed_versions.version + 1)` }),
+    )
+    .returning('version')
+    .executeTakeFirstOrThrow();
+  return version;
 }

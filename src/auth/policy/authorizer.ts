@@ -137,6 +137,13 @@ export async function decidePosting(
 /** Profiles that are read together. Slack answers some hundred a minute. */
 const profilesAtOnce = 40;
 
+async function* readProfiles(people: People, ids: readonly string[], options?: ReadOptions) {
+  for (let from = 0; from < ids.length; from += profilesAtOnce) {
+    const some = ids.slice(from, from + profilesAtOnce);
+    yield Promise.all(some.map(async (id) => ({ id, profile: await people.profile(id, options) })));
+  }
+}
+
 // A group may hold the whole company: as soon as so many of it may approve, nobody else is looked up.
 const enoughApprovers = 20;
 
@@ -150,9 +157,8 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   if (members.includes(undefined)) throw new RolesUnknown();
   const ids = [...new Set([...approvers, ...members.flatMap((found) => found ?? [])])];
   const found: Actor[] = [];
-  for (const some of chunk(ids, profilesAtOnce)) {
-    const read = some.map(async (userId) => ({ userId, profile: await people.profile(userId) }));
-    for (const { userId, profile } of await Promise.all(read)) {
+  for await (const read of readProfiles(people, ids)) {
+    for (const { id: userId, profile } of read) {
       if (profile?.deleted) continue;
       const { foreign = false, admin = false, unread = false } = profile ?? {};
       const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
@@ -178,10 +184,7 @@ export async function findOtherAdmins(
   { fresh = true }: ReadOptions = {},
 ): Promise<string[]> {
   const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
-  for (const ids of chunk(candidates.slice(0, mostProfiles), profilesAtOnce)) {
-    const found = await Promise.all(
-      ids.map(async (id) => ({ id, profile: await people.profile(id, { fresh }) })),
-    );
+  for await (const found of readProfiles(people, candidates.slice(0, mostProfiles), { fresh })) {
     const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
     const admins = found.filter(({ id, profile }) => {
       if (!people.configuredAdmins.includes(id)) return profile?.admin === true;
@@ -196,7 +199,6 @@ export async function findOtherAdmins(
   return [];
 }
 
-/** The reasons of refusals that an admin can lift. */
 export const changedByAdmins: readonly Decision['reason'][] = [
   'not-admin',
   'not-operator',
@@ -216,11 +218,6 @@ export async function findAdmins(people: People, policies: Policies, person: Per
   }
 }
 
-function chunk<T>(all: readonly T[], size: number): T[][] {
-  const count = Math.ceil(all.length / size);
-  return Array.from({ length: count }, (_, nth) => all.slice(nth * size, (nth + 1) * size));
-}
-
 function isUnread({ unread = [] }: Actor): boolean {
   return unread.length > 0;
 }
@@ -234,8 +231,7 @@ export function computeQuorum(policy: Policy, needs: Right, candidates: readonly
   return { needed, able, reachable };
 }
 
-/** User ids of the candidates who may approve now, without those in `except`. */
-export function findAble(policy: Policy, candidates: readonly Actor[], except: readonly string[]): string[] {
+function findAble(policy: Policy, candidates: readonly Actor[], except: readonly string[]): string[] {
   const able = candidates.filter((actor) => decideApproval(policy, actor).allowed);
   return [...new Set(able.map(({ userId }) => userId))].filter((id) => !except.includes(id));
 }

@@ -28,7 +28,6 @@ export type Change =
       readonly from: string | number | boolean | undefined;
       readonly to: string | number | boolean | undefined;
     }
-  /** `admin` = no cap. */
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
 
 /** All differences of two policies but their version: lists, then values, then caps. */
@@ -73,7 +72,6 @@ export function describeChange(change: Change): string {
   }
 }
 
-/** A person whose rights may change: the facts that decide, before and after. */
 export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
 export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';

@@ -4,7 +4,7 @@ import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
 import { initialPolicy, type Policy, policyBody } from './policy.ts';
 
-export interface PolicyVersion {
+interface PolicyVersion {
   readonly policy: Policy;
   readonly by: string;
   readonly at: Date;
@@ -19,7 +19,6 @@ interface PolicyChange {
   readonly confirmedBy?: string | undefined;
 }
 
-/** Audit records in which people are looked for, from the newest. */
 const mostRecords = 1_000;
 
 /** The settings of each organisation or workspace, with every older version. */
@@ -29,8 +28,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
   return {
     current: async (tenant: string): Promise<Policy> =>
       (await findVersion(db, tenant))?.policy ?? initialPolicy,
-    version: async (tenant: string, version: number): Promise<PolicyVersion | undefined> =>
-      Number.isSafeInteger(version) ? findVersion(db, tenant, version) : undefined,
+    version: (tenant: string, version: number) => findVersion(db, tenant, version),
     /** User ids that the bot has met: who saved settings, has a key, or stands in the audit. Admins come first. */
     async knownPeople(tenant: string): Promise<string[]> {
       const saved = db.selectFrom('policies').select('changed_by as id').where('tenant', '=', tenant);
@@ -79,14 +77,12 @@ async function findVersion(db: Db, tenant: string, version?: number): Promise<Po
 /** A version of the settings as it is stored; null where no admin has saved any. */
 export type StoredPolicy = { readonly version: number; readonly body: string } | null;
 
-/** A column for a query: the current settings of a tenant, for `readPolicy`. */
 export function currentPolicyColumn(tenant: RawBuilder<unknown>) {
   return sql<StoredPolicy>`(
     select json_build_object('version', version, 'body', body) from policies
      where policies.tenant = ${tenant} order by version desc limit 1)`;
 }
 
-/** Throws where they cannot be read: deny all. */
 export function readPolicy(stored: StoredPolicy): Policy {
   if (!stored) return initialPolicy;
   return { ...policyBody.parse(JSON.parse(stored.body)), version: stored.version };

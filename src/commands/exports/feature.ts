@@ -13,7 +13,7 @@ import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Command, Context, Feature, Fields, Form, ReadResult, SubmitInfo } from '../define.ts';
 import { rememberUse } from '../names.ts';
-import { assertAllowed } from '../operations/proposals.ts';
+import { assertAllowed } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';

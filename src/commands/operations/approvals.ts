@@ -8,20 +8,26 @@ import * as lists from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
-import { approve, cancel, confirm, confirmOutcome, deny } from './decide.ts';
+import { approve, cancel, confirmOutcome, deny } from './decide.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
-import { findRequestedKind } from './kinds/list.ts';
-import type { Answer, DecisionContext, Operation } from './model.ts';
+import { operationKinds } from './kinds/list.ts';
+import {
+  type Answer,
+  type DecisionContext,
+  findOperation,
+  findRequestedBy,
+  findWaitingFor,
+  type Operation,
+} from './model.ts';
 import {
   assertAllowed,
   assertMayPropose,
   createRefusal,
   findApprovalNeeds,
   reasonField,
-} from './proposals.ts';
-import { retry } from './propose.ts';
-import { findOperation, findRequestedBy, findWaitingFor } from './queries.ts';
-import { decideWithCurrent, loadDecisionContext } from './validity.ts';
+  retry,
+} from './propose.ts';
+import { loadDecisionContext } from './validity.ts';
 
 const mostRequested = 8;
 
@@ -55,12 +61,7 @@ const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const
 const approveAction: Action = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
 
 /** A press of the person in whose name an assistant asked, where nobody else has to approve. */
-const confirmAction: Action = {
-  ...buttonOf,
-  id: 'approvals:confirm',
-  run: (id, context) =>
-    pressWith(id, context, (decision) => confirm(context.ledger, id, context.person, decision)),
-};
+const confirmAction: Action = { ...approveAction, id: 'approvals:confirm' };
 
 const approveInListAction: Action = {
   id: 'approvals:approve-listed',
@@ -69,7 +70,6 @@ const approveInListAction: Action = {
   run: async (id, context) => list(context, (await pressApprove(id, context)).text),
 };
 
-/** Reads rights and settings afresh, until they are the ones that hold under the lock. */
 function pressApprove(id: string, context: Context): Promise<Message> {
   const { ledger, person } = context;
   return pressWith(id, context, (decision) => approve(ledger, id, person, decision));
@@ -86,7 +86,7 @@ export async function decideAfresh(
 ): Promise<Answer> {
   const operation = await findOperation(ledger, tenantId(person), id);
   if (!operation) return { kind: 'not-found' };
-  return decideWithCurrent(() => loadDecisionContext(authorizer, operation, person.userId), press);
+  return press(await loadDecisionContext(authorizer, operation, person.userId));
 }
 
 /** The private answer to a press. @throws UserError where the person may not decide. */
@@ -141,9 +141,7 @@ const checkAction: Action = {
   async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to check');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
-    const { check } = requireKind(operation);
-    const now = await check.look(operation.request, context);
-    return forms.renderCheckForm(operation, { ...check, now });
+    return forms.renderCheckForm(operation, requireKind(operation).check);
   },
 };
 
@@ -174,7 +172,7 @@ async function assertMayDecide({ requester, kind }: Operation, context: Context)
 }
 
 function requireKind({ kind, request }: Operation) {
-  const found = findRequestedKind(kind);
+  const found = operationKinds.find(({ name }) => name === kind);
   if (found && request !== undefined) return found;
   throw new UserError('This request can no longer be read.', 'Ask for it again.');
 }

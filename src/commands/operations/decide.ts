@@ -1,19 +1,20 @@
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
-import { formatCount } from '../../views/blocks/format.ts';
 import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
-import type { Answer, DecisionContext } from './model.ts';
-import { toStorable } from './queries.ts';
+import { type Answer, type DecisionContext, toStorable } from './model.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
-import { findOutdated, stopUnlessValid } from './validity.ts';
+import { assertCurrent, stopUnlessValid } from './validity.ts';
 
 /*
  * The decisions that people take on an operation. Each is checked again under the lock, and each press gets an answer.
  */
 
-/** Counts an approval. The last one that is needed queues the execution in the same transaction. */
+/**
+ * Counts an approval; the last one that is needed queues the execution in the same transaction. What an assistant asked for,
+ * where the settings ask for nobody else, is confirmed by its own person.
+ */
 export function approve(
   ledger: Ledger,
   id: string,
@@ -34,26 +35,7 @@ export function approve(
   });
 }
 
-/** By its person: what an assistant asked for in their name, where the settings ask for nobody else. */
-export function confirm(
-  ledger: Ledger,
-  id: string,
-  requester: Person,
-  context: DecisionContext,
-): Promise<Answer> {
-  return withDecisionLock(ledger, id, requester, context, async (locked) => {
-    const { operation } = locked;
-    if (operation.requester.userId !== requester.userId)
-      return { kind: 'not-requester', press: 'confirm', operation };
-    if (!waitsForRequester(operation)) return { kind: 'already', operation };
-    const stopped = await stopUnlessValid(locked, context);
-    return stopped ?? { kind: 'approved', operation: await queueExecution(locked, requester.userId) };
-  });
-}
-
-export const longestReason = 500;
-
-/** One denial ends it. `reason` has 1 to 500 characters; undefined where the kind asks for none. */
+/** One denial ends it. `reason` is undefined where the kind asks for none. */
 export async function deny(
   ledger: Ledger,
   id: string,
@@ -61,8 +43,6 @@ export async function deny(
   { reason, context }: { readonly reason: string | undefined; readonly context: DecisionContext },
 ): Promise<Answer> {
   const said = reason === undefined ? undefined : toStorable(reason).trim();
-  if (said === '' || (said?.length ?? 0) > longestReason)
-    throw new Error(`a denial has a reason of at most ${formatCount(longestReason, 'character')}`);
   return withDecisionLock(ledger, id, approver, context, async (locked) => {
     const obstacle = await findObstacle(locked, 'deny', context);
     if (obstacle) return obstacle;
@@ -111,11 +91,10 @@ async function withDecisionLock(
   work: (locked: LockedOperation) => Promise<Answer>,
 ): Promise<Answer> {
   if (context.clicker.userId !== person.userId) throw new Error('the context belongs to another user');
-  const answer = await withLock(
-    ledger,
-    { id, tenant: tenantId(person) },
-    async (locked): Promise<Answer> => (await findOutdated(locked, context)) ?? work(locked),
-  );
+  const answer = await withLock(ledger, { id, tenant: tenantId(person) }, async (locked): Promise<Answer> => {
+    await assertCurrent(locked, context);
+    return work(locked);
+  });
   if (answer.kind === 'not-allowed') ledger.onRefused?.(answer.decision.reason);
   return answer;
 }
@@ -128,9 +107,15 @@ async function findObstacle(
 ): Promise<Answer | undefined> {
   const { operation, tx } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
-  if (waitsForRequester(operation)) return { kind: 'not-requester', press: 'confirm', operation };
   const { policy, clicker } = context;
-  if (operation.requester.userId === clicker.userId) return { kind: 'own-request', press, operation };
+  const isOwn = operation.requester.userId === clicker.userId;
+  if (waitsForRequester(operation)) {
+    const isConfirmed = isOwn && press === 'approve';
+    return isConfirmed
+      ? stopUnlessValid(locked, context)
+      : { kind: 'not-requester', press: 'confirm', operation };
+  }
+  if (isOwn) return { kind: 'own-request', press, operation };
   const decision = assertKnown(decideApprovalOf(findKind(tx.kinds, operation.kind), policy, clicker));
   return decision.allowed ? stopUnlessValid(locked, context) : { kind: 'not-allowed', decision, operation };
 }

@@ -1,24 +1,41 @@
 import { setTimeout } from 'node:timers/promises';
+import { type ExpressionBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import type { Person } from '../../auth/identity.ts';
+import type { Authorizer } from '../../auth/policy/authorizer.ts';
 import type { Policies } from '../../auth/policy/policies.ts';
 import { UserError } from '../../errors.ts';
+import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import type { Schema } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { findKind, type Kind, type OperationRow, type Settlement } from './kinds/kind.ts';
-import type { MessagePorts } from './messages.ts';
-import type { Answer, Operation, RequesterContext } from './model.ts';
-import { findOperation, findTargetName } from './queries.ts';
-import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
-import { decideWithCurrent, findOutdated, loadContext, stopUnlessValid } from './validity.ts';
-import { openValue } from './values.ts';
+import { type MessagePorts, queueReminder } from './messages.ts';
+import {
+  type Answer,
+  findOperation,
+  findTargetName,
+  type Operation,
+  type RequesterContext,
+} from './model.ts';
+import {
+  expireOperation,
+  type Ledger,
+  type LockedOperation,
+  transition,
+  voidOperation,
+  withLock,
+} from './transitions.ts';
+import { assertCurrent, isOverdue, loadContext, startWithinMs, stopUnlessValid } from './validity.ts';
+import { destroyIdleValues, destroyValuesOf, openValue } from './values.ts';
 
 export interface OperationPorts extends MessagePorts {
   readonly ledger: Ledger;
   readonly policies: Policies;
+  readonly authorizer: (person: Person) => Authorizer;
   /** The CDN with this person's own key. @throws UserError where no key is linked. */
   readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
   /** A failure in words for a person, with the reference that is in the log. */
@@ -50,10 +67,7 @@ export const executeOperationJob = defineJob({
     const kind = findKind(ledger.kinds, found.kind);
     // Before it begins: if a key does not open, the operation stays unchanged and the job is retried.
     const cdn = kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
-    const begun = await decideWithCurrent(
-      () => loadContext(ports.authorizer(found.requester), found),
-      (context) => begin(ledger, id, context),
-    );
+    const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
       log.warn({ operation: id }, 'operation was begun by a process that died');
       await withLock(ledger, { id }, markAbandoned);
@@ -90,7 +104,8 @@ export function begin(ledger: Ledger, id: string, context: RequesterContext): Pr
   return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
     const { tx, logged, operation } = locked;
     if (operation.state !== 'approved') return { kind: 'already', operation };
-    const stopped = (await findOutdated(locked, context)) ?? (await stopUnlessValid(locked, context));
+    await assertCurrent(locked, context);
+    const stopped = await stopUnlessValid(locked, context);
     if (stopped) return stopped;
     const opened = await openValue(tx, logged.row);
     const executing = await transition(locked, { to: 'executing', by: 'system' });
@@ -167,26 +182,132 @@ async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlem
   }
 }
 
-// The CDN's header is not under our control, and the audit has a shape for it.
-const requestIds = /^[\w.:-]{1,80}$/;
-
 /** Stores the outcome. A late answer of the CDN also replaces `unknown`, unless a person has confirmed an outcome. */
 export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement) {
-  const isQuotable = requestIds.test(outcome.requestId ?? '');
-  const checked = isQuotable ? outcome : { ...outcome, requestId: undefined };
   return withLock(ledger, { id }, async (locked) => {
     const { operation } = locked;
     // A person's confirmation ends `unknown`, so a late answer never overrides it.
     const isLate = operation.state === 'unknown' && state !== 'unknown';
     if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation } as const;
-    const moved = await transition(locked, { to: state, by: 'system', outcome: checked });
+    const moved = await transition(locked, { to: state, by: 'system', outcome });
     return { kind: 'settled', operation: moved } as const;
   });
 }
 
 /** executing → unknown, never sent again: its process died. Answers whether it moved. */
-export async function markAbandoned(locked: LockedOperation): Promise<boolean> {
+export async function markAbandoned(locked: LockedOperation) {
   if (locked.operation.state !== 'executing') return false;
-  await transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
-  return true;
+  return transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
+}
+
+// Longer than a request may take with its waits for a rate limit.
+const maxExecutionMs = 10 * minuteMs;
+
+/** Once a minute: overdue operations expire, abandoned ones become unknown, approvers are reminded at half time. */
+export const operationClockJob = defineJob({
+  name: 'operation-clock',
+  cron: '* * * * *',
+  data: z.object({}),
+  // The next minute does it again.
+  retries: 0,
+  async run(_, { ports, log }: JobContext<{ readonly ledger: Ledger }>) {
+    const { ledger } = ports;
+    const expired = await expireOverdue(ledger);
+    const abandoned = await markLongExecuting(ledger);
+    if (expired.length + abandoned.length > 0)
+      log.info({ expired, abandoned }, 'operations expired or abandoned');
+    await remindApprovers(ledger);
+    await destroyIdleValues(ledger);
+  },
+});
+
+export function expireOverdue(ledger: Ledger): Promise<string[]> {
+  const now = ledger.now();
+  const approvedBefore = new Date(now.getTime() - startWithinMs);
+  const mayBeOverdue = (is: Where) =>
+    is.or([
+      is.and([is('state', '=', 'proposed'), is('expires_at', '<=', now)]),
+      is.and([is('state', '=', 'approved'), is('moved_at', '<=', approvedBefore)]),
+    ]);
+  return moveEach(
+    ledger,
+    mayBeOverdue,
+    async (locked) => isOverdue(locked.operation, now) && (await expireOperation(locked)),
+  );
+}
+
+/** Operations that have been executing longer than any request takes become unknown. Answers their ids. */
+export function markLongExecuting(ledger: Ledger): Promise<string[]> {
+  const before = new Date(ledger.now().getTime() - maxExecutionMs);
+  const isLong = (is: Where) => is.and([is('state', '=', 'executing'), is('moved_at', '<=', before)]);
+  return moveEach(ledger, isLong, markAbandoned);
+}
+
+/** Reminds the approvers of what is past half of its time, once. Answers the ids. */
+export function remindApprovers({ db, now, outbox, kinds }: Ledger): Promise<string[]> {
+  return db.transaction().execute(async (trx) => {
+    const due = await trx
+      .updateTable('operations')
+      .set({ reminded_at: now() })
+      .where((is) => is.and({ state: 'proposed', reminded_at: null }))
+      .where('approvals_needed', '>', 0)
+      .where('expires_at', '>', now())
+      .where(sql<boolean>`created_at + (expires_at - created_at) / 2 <= ${now()}`)
+      .returning(['id', 'tenant'])
+      .execute();
+    for (const { id, tenant } of due) {
+      const operation = await findOperation({ db: trx, kinds }, tenant, id);
+      if (operation) await queueReminder({ outbox, kinds, db: trx }, operation);
+    }
+    return due.map(({ id }) => id);
+  });
+}
+
+/**
+ * Cancels what has not begun of a person or a whole tenant, and destroys its values: a key was disconnected or the app
+ * uninstalled. Answers the ids.
+ */
+export async function cancelUnbegun(
+  ledger: Ledger,
+  { person, tenant }: { readonly person: Person | undefined; readonly tenant: string },
+): Promise<string[]> {
+  const isUnbegun = (is: Where) =>
+    is.and([
+      is.and(person ? { tenant, user_id: person.userId } : { tenant }),
+      is('state', 'in', ['proposed', 'approved']),
+    ]);
+  const outcome = { word: person ? 'requester-gone' : 'app-gone' };
+  const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
+    const { kind, state } = locked.operation;
+    // What needs no key does not need the one that its requester gave up.
+    const stays = person !== undefined && findKind(ledger.kinds, kind).keyless;
+    if (stays || !['proposed', 'approved'].includes(state)) return false;
+    return transition(locked, { to: 'cancelled', by: 'system', outcome });
+  });
+  await destroyValuesOf(ledger, tenant, person?.userId);
+  return cancelled;
+}
+
+/** Voids what waits to change the settings of a tenant: they are other ones now, or somebody asked for another change. */
+export function voidOvertaken(ledger: Ledger, tenant: string, kind: string): Promise<string[]> {
+  const waits = (is: Where) => is.and({ tenant, kind, state: 'proposed' });
+  return moveEach(
+    ledger,
+    waits,
+    async (locked) => locked.operation.state === 'proposed' && (await voidOperation(locked, 'overtaken')),
+  );
+}
+
+type Where = ExpressionBuilder<Schema, 'operations'>;
+
+/** Moves these operations, each under its lock; answers the ids of those that `move` moved. */
+async function moveEach(
+  ledger: Ledger,
+  which: (where: Where) => ReturnType<Where['and']>,
+  move: (locked: LockedOperation) => Promise<unknown>,
+): Promise<string[]> {
+  const rows = await ledger.db.selectFrom('operations').select('id').where(which).orderBy('id').execute();
+  const moved: string[] = [];
+  for (const { id } of rows) if ((await withLock(ledger, { id }, move)) !== false) moved.push(id);
+  return moved;
 }

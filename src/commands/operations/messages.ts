@@ -1,5 +1,4 @@
-import type { Installation, People, Person } from '../../auth/identity.ts';
-import { type Authorizer, findAble, findApproverCandidates } from '../../auth/policy/authorizer.ts';
+import type { Person } from '../../auth/identity.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
 import type { JobContext } from '../../store/queue/define-job.ts';
 import type { Trx } from '../../store/schema.ts';
@@ -9,10 +8,9 @@ import {
   renderReminder,
   renderRequesterMessage,
 } from '../../views/operations/approvals.ts';
-import { findKind, findUndone, type Kinds } from './kinds/kind.ts';
-import { canUndo, type Operation } from './model.ts';
-import { findOperation } from './queries.ts';
-import { findPreviousValue, type ValueStore } from './values.ts';
+import { findUndone, type Kinds } from './kinds/kind.ts';
+import { findOperation, type Operation } from './model.ts';
+import { findUndo, type ValueStore } from './values.ts';
 
 /*
  * The messages about an operation: the requester's own, and the card for approvers, which every transition updates in
@@ -21,8 +19,6 @@ import { findPreviousValue, type ValueStore } from './values.ts';
 
 export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
-  readonly authorizer: (person: Person) => Authorizer;
-  readonly people: (installation: Installation) => People;
   /** Whether people of other organisations read a channel. */
   readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
 }
@@ -59,9 +55,10 @@ async function putMessage(
   messageId: string,
   place: string,
 ): Promise<void> {
-  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
+  const kind = messageId === requesterMessageId(id) ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
-  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'look' });
+  // A request seen twice is better than one that nobody sees.
+  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry' });
 }
 
 /** Has the messages of an operation rendered again, in the transaction that moves it. */
@@ -91,16 +88,12 @@ export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operat
 
 const requesterMessage = defineMessage({
   kind: 'operation-requester',
-  async render({ tenant, id }: About, { ports, now, db }: RenderContext<MessagePorts>) {
+  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (!operation) return undefined;
-    if (!canUndo(operation, now())) return renderRequesterMessage(operation, 'no');
-    const previous = await findPreviousValue(ports.ledger, id);
-    if ('value' in previous) return renderRequesterMessage(operation, 'possible');
-    return renderRequesterMessage(operation, previous.problem === 'unknown' ? 'unknown-value' : 'no');
+    const undo = await findUndo(ports.ledger, operation);
+    return renderRequesterMessage(operation, typeof undo === 'string' ? undo : 'possible');
   },
-  ended: (trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) =>
-    postAgainIfUnknown({ ...ports.ledger, db: trx }, ended),
 });
 
 const approvalCard = defineMessage({
@@ -118,10 +111,8 @@ const approvalCard = defineMessage({
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
-    await postAgainIfUnknown(tx, ended);
     // The bot cannot, or must not, write to the channel: every approver gets the card.
-    const wasInChannel = [cardId(id), cardId(id) + again].includes(ended.id);
-    if (ended.state !== 'dead' || ended.reason === 'app-gone' || !wasInChannel) return;
+    if (ended.state !== 'dead' || ended.reason === 'app-gone' || ended.id !== cardId(id)) return;
     const operation = await findOperation(tx, tenant, id);
     if (operation && operation.approvalsNeeded > 0) await queueDirectCards(tx, operation);
   },
@@ -133,16 +124,9 @@ const approvalReminder = defineMessage({
   async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (operation?.state !== 'proposed') return undefined;
-    const { requester, approvals } = operation;
-    const done = [requester.userId, ...approvals.map(({ by }) => by)];
-    if (findKind(ports.ledger.kinds, operation.kind).approval)
-      return renderReminder(
-        operation,
-        operation.approvers.filter((id) => !done.includes(id)),
-      );
-    const policy = await ports.authorizer(requester).policy();
-    const candidates = await findApproverCandidates(ports.people(requester), policy);
-    return renderReminder(operation, findAble(policy, candidates, done).slice(0, mostNamed));
+    const done = operation.approvals.map(({ by }) => by);
+    const waiting = operation.approvers.filter((approver) => !done.includes(approver));
+    return renderReminder(operation, waiting.slice(0, mostNamed));
   },
 });
 
@@ -158,23 +142,10 @@ export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'vari
 
 export const operationMessages = [approvalCard, approvalReminder, requesterMessage, variableForm];
 
-const again = ':2';
-
-/** Posts again what Slack may have and the bot cannot look for: a request seen twice is better than one that nobody sees. */
-async function postAgainIfUnknown(tx: OutboxTrx, { id, about, state, place }: Ended<About>): Promise<void> {
-  if (state !== 'unknown' || id.endsWith(again)) return;
-  const operation = await findOperation(tx, about.tenant, about.id);
-  if (operation) await putMessage(tx, operation, id + again, place);
-}
-
 /** The ids of the messages about an operation that are or will be in Slack. */
 async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
-  const first = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
-  const messages = db
-    .selectFrom('outbox')
-    .select('id')
-    .where('id', 'in', [...first, ...first.map((message) => message + again)])
-    .orderBy('id');
+  const ids = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
+  const messages = db.selectFrom('outbox').select('id').where('id', 'in', ids).orderBy('id');
   // Waits for messages that are just ending, so that the ones which replace them are among those found below.
   await messages.forUpdate().execute();
   const found = await messages.where('state', 'in', ['due', 'sending', 'sent']).execute();

@@ -1,11 +1,22 @@
-import type { Person } from '../../auth/identity.ts';
+import { type SelectQueryBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { isObject } from '../../api/http/errors.ts';
+import { type Person, readPerson, tenantId } from '../../auth/identity.ts';
 import type { Actor, Decision, Policy } from '../../auth/policy/policy.ts';
-import type { Json } from '../../lib/canonical-json.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import type { Db, Schema } from '../../store/schema.ts';
 import type { ShownAnswer } from '../../views/operations/answers.ts';
-import type { ShownOperation } from '../../views/operations/describe.ts';
-import type { Kind, OperationOutcome } from './kinds/kind.ts';
+import type { Consequences, ShownOperation } from '../../views/operations/describe.ts';
+import {
+  type EventRow,
+  findKind,
+  type Kind,
+  type Kinds,
+  type OperationOutcome,
+  type OperationRow,
+  outcomeShape,
+} from './kinds/kind.ts';
 
 const transitions = {
   /** Waits for approvals. Fails only as `void`: the stored request is not the sealed one, or is no longer allowed. */
@@ -31,9 +42,9 @@ export interface Operation extends ShownOperation {
   readonly requester: Person;
   /** The channel it was proposed in; undefined = in the Home tab. */
   readonly channelId: string | undefined;
-  /** As its kind reads it; undefined for a row that cannot be read any more, which the next press voids. */
+  /** Undefined for a row that cannot be read any more, which the next press voids. */
   readonly request: unknown;
-  /** Whether a secret value goes with it: it can be undone while an earlier value is kept. */
+  /** Whether a secret value goes with it. */
   readonly setsValue: boolean;
   readonly snapshot: Json;
   readonly policyVersion: number;
@@ -73,10 +84,201 @@ export type Answer =
   | ShownAnswer<Operation>
   | { readonly kind: 'not-allowed'; readonly decision: Decision; readonly operation: Operation };
 
-const undoMs = 30 * minuteMs;
+export interface LoggedOperation {
+  readonly row: OperationRow;
+  readonly events: readonly EventRow[];
+  readonly triedAgainAs: string | undefined;
+}
 
-/** Whether a button may still restore the value that a variable had before. */
-export function canUndo(operation: Operation, now: Date): boolean {
-  const { state, setsValue, movedAt } = operation;
-  return state === 'succeeded' && setsValue && now.getTime() - movedAt.getTime() < undoMs;
+type Find = { readonly db: Db; readonly kinds: Kinds };
+type FindNow = Find & { readonly now: () => Date };
+
+export async function findOperation(find: Find, tenant: string, id: string): Promise<Operation | undefined> {
+  // A button's value may be anything; neither engine takes NUL.
+  if (!/^[a-z0-9]{16}$/.test(id)) return undefined;
+  return (await readOperations(find, (rows) => rows.where((is) => is.and({ id, tenant }))))[0];
+}
+
+export function findRequestedBy(find: Find, person: Person, most: number): Promise<Operation[]> {
+  const own = { tenant: tenantId(person), user_id: person.userId };
+  return readOperations(find, (rows) =>
+    rows
+      .where((is) => is.and(own))
+      .orderBy('created_at', 'desc')
+      .orderBy('id')
+      .limit(most),
+  );
+}
+
+// Upper bound of the list. The oldest are shown, so the next to expire is among them.
+const mostWaiting = 100;
+
+/** The operations that a person may still approve: proposed by others and not approved by them. Oldest first. */
+export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promise<Operation[]> {
+  const { userId } = person;
+  return readOperations(find, (rows) =>
+    rows
+      .where((is) => is.and({ tenant: tenantId(person), state: 'proposed' }))
+      .where('expires_at', '>', now())
+      .where('user_id', '<>', userId)
+      // Else its own person confirms it.
+      .where('approvals_needed', '>', 0)
+      .where(sql<boolean>`not exists (select from operation_events
+        where operation_id = operations.id and actor = ${userId} and what = 'approval')`)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(mostWaiting),
+  );
+}
+
+export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, kind: string) {
+  const found = await readOperations(find, (rows) =>
+    rows
+      .where((is) => is.and({ tenant, kind, state: 'proposed' }))
+      .where('expires_at', '>', now())
+      .orderBy('created_at', 'desc')
+      .limit(1),
+  );
+  return found[0];
+}
+
+/** The row, locked until the transaction ends, with its log. */
+export async function lockOperation(trx: Db, id: string): Promise<LoggedOperation | undefined> {
+  const rows = trx.selectFrom('operations').selectAll().where('id', '=', id);
+  const row = await rows.forUpdate().executeTakeFirst();
+  // The log is read by a statement after the lock, so that it has what the previous holder wrote.
+  return row && (await withLogs(trx, [row]))[0];
+}
+
+/** The request of a row, to be shown; undefined where the row does not hold one of its kind in its one spelling. */
+export function readRequest(kinds: Kinds, row: OperationRow): unknown {
+  const kind = findKind(kinds, row.kind);
+  try {
+    const request = kind.parse({ ...row, setsValue: row.value_mac !== null });
+    const { method, path, body } = kind.request(request);
+    return method === row.method && path === row.path && body === row.body ? request : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
+export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: LoggedOperation): Operation {
+  const kind = findKind(kinds, row.kind);
+  const request = readRequest(kinds, row);
+  const snapshot = readSnapshot(row);
+  const outcome = readOutcome(row);
+  const told = { name: findTargetName(snapshot, outcome), snapshot };
+  return {
+    id: row.id,
+    tenant: row.tenant,
+    kind: row.kind,
+    state: row.state as OperationState,
+    requester: readPerson(row),
+    channelId: row.channel_id ?? undefined,
+    request,
+    words: {
+      what: request === undefined ? 'do something that can no longer be read' : kind.describe(request, told),
+      consequences: describeConsequences(kind, snapshot, request),
+      outcome: request === undefined || !outcome ? undefined : kind.describeOutcome?.(outcome, request, told),
+      isDestructive: kind.right === 'destroy',
+      labels: kind.approval?.labels,
+    },
+    via: row.via ?? undefined,
+    setsValue: row.value_mac !== null,
+    reason: row.reason ?? undefined,
+    snapshot,
+    keyFingerprint: row.cdn_key?.split(' ')[1],
+    policyVersion: row.policy_version,
+    approvalsNeeded: row.approvals_needed,
+    approvals: findApprovals(events).map(({ actor, at }) => ({ by: actor, at })),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    seal: row.seal,
+    movedBy: row.moved_by,
+    movedAt: row.moved_at,
+    outcome,
+    approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
+    attemptOf: row.attempt_of ?? undefined,
+    triedAgainAs,
+  };
+}
+
+function readSnapshot({ snapshot }: OperationRow): Json {
+  return (parseJson(snapshot) ?? null) as Json;
+}
+
+function readOutcome({ outcome }: OperationRow): OperationOutcome | undefined {
+  return outcomeShape.safeParse(parseJson(outcome ?? '')).data;
+}
+
+function describeConsequences(kind: Kind<unknown>, snapshot: Json, request: unknown): Consequences {
+  try {
+    if (request !== undefined) return kind.consequences(snapshot, request);
+  } catch {
+    // Facts that this kind did not write.
+  }
+  return { text: 'The consequences were not kept.' };
+}
+
+export function findTargetName(snapshot: Json, outcome: OperationOutcome | undefined): string | undefined {
+  const known = isObject(snapshot) ? snapshot['name'] : undefined;
+  const name = outcome?.facts?.['name'] ?? known;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** The approvals in a log that people, not the system, gave. */
+export function findApprovals(events: readonly EventRow[]): EventRow[] {
+  return events.filter(
+    ({ what, actor }) => (what === 'approval' || what === 'approved') && actor !== 'system',
+  );
+}
+
+type Rows = SelectQueryBuilder<Schema, 'operations', OperationRow>;
+
+async function readOperations({ db, kinds }: Find, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
+  const rows = await narrow(db.selectFrom('operations').selectAll()).execute();
+  return (await withLogs(db, rows)).map((logged) => readOperation(kinds, logged));
+}
+
+async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const events = db.selectFrom('operation_events').selectAll().where('operation_id', 'in', ids);
+  const eventsOf = Map.groupBy(await events.orderBy('seq').execute(), (event) => event.operation_id);
+  const retries = db.selectFrom('operations').select(['id', 'attempt_of']).where('attempt_of', 'in', ids);
+  const retryOf = new Map((await retries.execute()).map((row) => [row.attempt_of, row.id]));
+  return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [], triedAgainAs: retryOf.get(row.id) }));
+}
+
+const mostSearched = 500;
+
+/** The targets of this path, or of this kind, that the CDN has called by a name; the last told first. */
+export async function findNamedTargets(
+  { db }: Pick<Find, 'db'>,
+  which:
+    | { readonly tenant: string; readonly path: string }
+    | { readonly tenant: string; readonly kind: string },
+): Promise<{ readonly path: string; readonly name: string }[]> {
+  const rows = db.selectFrom('operations').selectAll();
+  const newest = rows.where((is) => is.and(which)).orderBy('moved_at', 'desc');
+  return (await newest.limit(mostSearched).execute()).flatMap((row) => {
+    const name = findTargetName(readSnapshot(row), readOutcome(row));
+    return name === undefined ? [] : [{ path: row.path, name }];
+  });
+}
+
+/** Version and fingerprint of the requester's current CDN key, in the form of `cdn_key`; null = they have none. */
+export async function findCdnKey(
+  { db }: Pick<Find, 'db'>,
+  { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,
+): Promise<string | null> {
+  const keys = db.selectFrom('linked_keys').select(['version', 'fingerprint']);
+  const key = await keys.where((is) => is.and({ tenant, user_id: userId })).executeTakeFirst();
+  return key ? `${key.version} ${key.fingerprint}` : null;
+}
+
+/** As both engines store text: neither takes NUL or half a surrogate pair. */
+export function toStorable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD').toWellFormed();
 }

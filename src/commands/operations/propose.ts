@@ -1,17 +1,38 @@
 import { randomBytes } from 'node:crypto';
-import { type Person, personKey, tenantId } from '../../auth/identity.ts';
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { type Person, personKey, tenantId, toPersonColumns } from '../../auth/identity.ts';
+import {
+  assertKnown,
+  changedByAdmins,
+  computeQuorum,
+  findAdmins,
+  findApproverCandidates,
+} from '../../auth/policy/authorizer.ts';
+import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { takeLock } from '../../store/database.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { formatCount } from '../../views/blocks/format.ts';
-import { waitsForRequester } from '../../views/operations/describe.ts';
+import { renderRefusal } from '../../views/blocks/failure.ts';
+import { formatCount, pluralize } from '../../views/blocks/format.ts';
+import { type ApprovalNeeds, waitsForRequester } from '../../views/operations/describe.ts';
+import type { Context } from '../define.ts';
 import { queueExecution } from './execute.ts';
-import { countApprovals, findKind, type OperationRow } from './kinds/kind.ts';
+import { countApprovals, findKind, type Kind, type OperationRow } from './kinds/kind.ts';
 import { type FormAbout, queueMessages, variableForm } from './messages.ts';
-import type { Answer, Operation, Proposal } from './model.ts';
-import { findCdnKey, findRequestedBy, lockOperation, readOperation, toStorable } from './queries.ts';
+import {
+  type Answer,
+  findCdnKey,
+  findOperation,
+  findRequestedBy,
+  lockOperation,
+  type Operation,
+  type Proposal,
+  readOperation,
+  toStorable,
+} from './model.ts';
 import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
 import { linkStepRun } from './steps.ts';
 import {
@@ -50,15 +71,8 @@ export function retry(
     if (!may || findSealProblem(tx, logged.row)) return { kind: 'not-now', why: 'state', operation };
     const opened = await openValue(tx, logged.row);
     if ('problem' in opened) return { kind: 'not-now', why: 'value-gone', operation };
-    const proposal = {
-      ...now,
-      ...opened,
-      kind,
-      request: operation.request,
-      requester,
-      reason: operation.reason,
-      via: operation.via,
-    };
+    const { request, reason, via } = operation;
+    const proposal = { ...now, ...opened, kind, request, requester, reason, via };
     return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
   });
 }
@@ -70,9 +84,7 @@ const repeatedWithinMs = 5 * minuteMs;
 
 /**
  * Proposes what an assistant asks for in its person's name. The same request that still waits is answered again, and so is the
- * newest of the last minutes, whatever became of it.
- *
- * @throws UserError where there are too many
+ * newest of the last minutes, whatever became of it. @throws UserError where there are too many
  */
 export function proposeByAssistant(
   ledger: Ledger,
@@ -80,9 +92,9 @@ export function proposeByAssistant(
 ): Promise<Operation> {
   const { requester, kind, request } = proposal;
   return inTransaction(ledger, async (tx) => {
-    const { waiting, newest, assertRoom } = await countByAssistant(tx, requester);
+    const { repeatable, assertRoom } = await countByAssistant(tx, requester);
     const wanted = canonicalJson(request as Json);
-    const same = [...waiting, ...newest].find(
+    const same = repeatable.find(
       (one) => one.kind === kind.name && canonicalJson(one.request as Json) === wanted,
     );
     if (same) return same;
@@ -92,27 +104,19 @@ export function proposeByAssistant(
 }
 
 /**
- * Writes to a person with the form that an assistant asked for, in which they type the value of a variable. False where the
- * form of this variable is open already.
- *
- * @throws UserError where there are too many
+ * Writes to a person with the form that an assistant asked for, in which they type the value of the variable at `path`; it is
+ * open for `minutes`. False where the form of this variable is open already. @throws UserError where there are too many
  */
 export function sendFormByAssistant(
   ledger: Ledger,
-  {
-    requester,
-    path,
-    message,
-    minutes,
-  }: {
+  form: {
     readonly requester: Person;
-    /** Of the variable. */
     readonly path: string;
     readonly message: Message;
-    /** As long as this it is open, unless the person asks for a change of the variable. */
     readonly minutes: number;
   },
 ): Promise<boolean> {
+  const { requester, path, message, minutes } = form;
   return inTransaction(ledger, async (tx) => {
     const { openForms, assertRoom } = await countByAssistant(tx, requester);
     if (openForms.some((form) => form.path === path)) return false;
@@ -131,27 +135,26 @@ export function sendFormByAssistant(
   });
 }
 
-/** What assistants asked for in a person's name within a day. Until the transaction ends nothing is added to it. */
+/** What assistants asked for in a person's name within a day; nobody adds to it until the transaction ends. */
 async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   await takeLock(tx.db, `assistant/${personKey(requester)}`);
   const now = tx.now().getTime();
   const own = await findRequestedBy(tx, requester, 100);
   const asked = own.filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - dayMs);
   const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt.getTime() > now);
-  const forms = await findForms(tx, requester, now - dayMs);
-  const isAskedFor = ({ path, at }: FormAbout): boolean =>
-    own.some(
+  const newest = own.slice(0, 1).filter(({ createdAt }) => createdAt.getTime() > now - repeatedWithinMs);
+  // What was asked for by a form is counted once.
+  const isUnused = ({ path, at }: FormAbout): boolean =>
+    !own.some(
       ({ kind, request, createdAt }) =>
         request !== undefined &&
         createdAt.getTime() >= at &&
         findKind(tx.kinds, kind).request(request).path === path,
     );
-  const openForms = forms.filter((form) => form.until > now && !isAskedFor(form));
+  const forms = (await findForms(tx, requester, now - dayMs)).filter(isUnused);
+  const openForms = forms.filter(({ until }) => until > now);
   return {
-    waiting,
-    newest: own
-      .slice(0, 1)
-      .filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - repeatedWithinMs),
+    repeatable: [...waiting, ...newest.filter(({ via }) => via !== undefined)],
     openForms,
     assertRoom: (): void => {
       if (waiting.length + openForms.length >= mostByAssistant.waiting)
@@ -159,9 +162,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
           `${formatCount(mostByAssistant.waiting, 'request')} and forms of this person by assistants are open already.`,
           'The person can decide or cancel one, `/cdn approvals`, or fill in a form that the bot sent.',
         );
-      // What was asked for by a form is counted once.
-      const unused = forms.filter((form) => !isAskedFor(form));
-      if (asked.length + unused.length >= mostByAssistant.aDay)
+      if (asked.length + forms.length >= mostByAssistant.aDay)
         throw new UserError(
           `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
           'The person can ask for more themselves; `/cdn approvals` shows how these stand.',
@@ -171,16 +172,14 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
 }
 
 async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person, since: number) {
-  const rows = await db
+  const rows = db
     .selectFrom('outbox')
     .select('about')
     .where((is) => is.and({ tenant: tenantId(place), kind: variableForm.kind }))
     .where('state', '<>', 'dead')
-    .where('changed_at', '>', new Date(since))
-    .execute();
-  return rows
-    .map(({ about }) => JSON.parse(about) as FormAbout)
-    .filter((form) => form.userId === userId && form.at > since);
+    .where('changed_at', '>', new Date(since));
+  const forms = (await rows.execute()).map(({ about }) => JSON.parse(about) as FormAbout);
+  return forms.filter((form) => form.userId === userId && form.at > since);
 }
 
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
@@ -188,13 +187,11 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
     proposal;
   const at = tx.now();
   const commitment = value && commitToValue(value);
-  const owner = { tenant: tenantId(requester), user_id: requester.userId };
+  const owner = toPersonColumns(requester);
   const sealed = {
     ...owner,
     id: newId(),
     kind: kind.name,
-    enterprise_id: requester.enterpriseId ?? null,
-    team_id: requester.teamId,
     channel_id: channelId ?? null,
     ...kind.request(request, value),
     value_mac: commitment?.mac ?? null,
@@ -243,4 +240,85 @@ const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
 /** Sixteen of 32 letters and digits (80 random bits) without those that look alike. */
 function newId(): string {
   return Array.from(randomBytes(16), (byte) => letters[byte % letters.length]).join('');
+}
+
+export const longestReason = 500;
+
+/** A required reason, as the ledger keeps it. */
+export function reasonField(missing: string) {
+  const error = { error: missing };
+  const tooLong = { error: `At most ${formatCount(longestReason, 'character')}.` };
+  return z.string(error).trim().min(1, error).max(longestReason, tooLong);
+}
+
+/** The approvals that a request would need, by the policy of now. @throws UserError where it could only expire. */
+export async function findApprovalNeeds(
+  kind: Kind<unknown>,
+  context: Context,
+): Promise<ApprovalNeeds & Pick<Proposal, 'policy' | 'approvers'>> {
+  const policy = await context.authorizer.policy({ fresh: true });
+  const candidates = await findApproverCandidates(context.people, policy);
+  const { needed, able, reachable } = computeQuorum(policy, kind.right, candidates, context.person.userId);
+  if (!reachable) {
+    const there =
+      able.length === 0
+        ? 'nobody else is an approver'
+        : `only ${formatCount(able.length, 'other person', 'other people')} can give one`;
+    throw new UserError(
+      `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
+      'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',
+    );
+  }
+  return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };
+}
+
+/** Proposes a change and, where it needs no approval, waits a moment for its outcome. @throws UserError */
+export async function proposeChange(
+  change: Omit<Proposal, 'requester' | 'channelId'>,
+  context: Context,
+): Promise<Operation> {
+  await assertMayPropose(change.kind, context);
+  const { ledger, person: requester, channelId } = context;
+  const operation = await propose(ledger, { requester, channelId, ...change });
+  return operation.approvalsNeeded === 0 ? waitForOutcome(operation, context) : operation;
+}
+
+/** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
+export async function assertMayPropose(kind: Kind<unknown>, context: Context): Promise<void> {
+  await assertAllowed(await context.decide(kind.right, { fresh: true }), context);
+}
+
+/** @throws UserError with what helps, where a decision refuses. */
+export async function assertAllowed(decision: Decision, context: Context): Promise<void> {
+  if (assertKnown(decision).allowed) return;
+  context.refused(decision.reason);
+  throw await createRefusal(decision, context);
+}
+
+/** What a refused person can do: an admin opens the settings, others learn whom to ask. */
+export async function createRefusal(
+  decision: Decision,
+  { people, policies, person }: Pick<Context, 'people' | 'policies' | 'person'>,
+  reference?: string,
+): Promise<UserError> {
+  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(people, policies, person) : [];
+  const helpers = { admins, reader: person.userId };
+  const { message, hint, offer } = renderRefusal(decision, people.missingScopes(), helpers);
+  return new UserError(message, hint, offer, reference);
+}
+
+// Most changes without approval end within this time; a slower one is told in a direct message.
+const longestWaitMs = 6_000;
+const pollEveryMs = 150;
+
+/** The operation once it has ended, or its state after the longest wait. */
+export async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
+  const until = performance.now() + longestWaitMs;
+  let latest = operation;
+  while (latest.state === 'approved' || latest.state === 'executing') {
+    if (performance.now() > until || signal.aborted) break;
+    await setTimeout(pollEveryMs);
+    latest = (await findOperation(ledger, tenantId(operation.requester), operation.id)) ?? latest;
+  }
+  return latest;
 }

@@ -1,20 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SealError, type Sealer } from '../../auth/keys/sealing.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import { type EventRow, findKind, type Kinds, type OperationRow } from './kinds/kind.ts';
-import type { Approval } from './model.ts';
-
-/** The request of a row, to be shown; undefined where the row does not hold one of its kind in its one spelling. */
-export function readRequest(kinds: Kinds, row: OperationRow): unknown {
-  const kind = findKind(kinds, row.kind);
-  try {
-    const request = kind.parse({ ...row, setsValue: row.value_mac !== null });
-    const { method, path, body } = kind.request(request);
-    return method === row.method && path === row.path && body === row.body ? request : undefined;
-  } catch {
-    return undefined;
-  }
-}
+import type { EventRow, Kinds, OperationRow } from './kinds/kind.ts';
+import { type Approval, readRequest } from './model.ts';
 
 const sealedColumns = [
   'id',

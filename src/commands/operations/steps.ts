@@ -21,10 +21,7 @@ export async function linkStepRun(
   const { numUpdatedRows } = await db
     .updateTable('step_runs')
     .set({ operation_id: id })
-    .where('id', '=', run)
-    .where('tenant', '=', tenant)
-    .where('operation_id', 'is', null)
-    .where('closed_at', 'is', null)
+    .where((is) => is.and({ id: run, tenant, operation_id: null, closed_at: null }))
     .executeTakeFirst();
   if (numUpdatedRows !== 1n) throw answered();
 }
@@ -37,14 +34,13 @@ export async function rejectStepRun(
   outputs: DeletionOutputs,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const row = await trx
+    const open = { id: run, tenant: tenantId(person), closed_at: null };
+    const rows = trx
       .selectFrom('step_runs')
-      .select('closed_at')
-      .where('id', '=', run)
-      .where('tenant', '=', tenantId(person))
-      .forUpdate()
-      .executeTakeFirst();
-    if (!row || row.closed_at !== null || !(await closeStepRun(trx, run, now()))) throw answered();
+      .select('id')
+      .where((is) => is.and(open));
+    if (!(await rows.forUpdate().executeTakeFirst())) throw answered();
+    if (!(await closeStepRun(trx, run, now()))) throw answered();
     await endStepRun(enqueue, { run, installation: person }, { outputs }, { in: trx });
   });
 }
@@ -59,12 +55,9 @@ function answered(): UserError {
 /** Has the waiting step of an operation that has ended told of it, in the transaction in which it ends. */
 export async function endStepOf({ db, enqueue }: StepTrx, operation: Operation): Promise<void> {
   if (!hasEnded(operation)) return;
-  const row = await db
-    .selectFrom('step_runs')
-    .select('id')
-    .where('operation_id', '=', operation.id)
-    .executeTakeFirst();
-  if (!row) return;
-  const run = { run: row.id, installation: operation.requester };
+  const rows = db.selectFrom('step_runs').select('id as run').where('operation_id', '=', operation.id);
+  const found = await rows.executeTakeFirst();
+  if (!found) return;
+  const run = { ...found, installation: operation.requester };
   await endStepRun(enqueue, run, { outputs: describeDeletion(operation) }, { in: db });
 }

@@ -13,14 +13,16 @@ import {
   type VoidReason,
 } from './kinds/kind.ts';
 import { refreshMessages } from './messages.ts';
-import { type Operation, type OperationState, transitionsFrom } from './model.ts';
 import {
   findApprovals,
   findTargetName,
   type LoggedOperation,
   lockOperation,
+  type Operation,
+  type OperationState,
   readOperation,
-} from './queries.ts';
+  transitionsFrom,
+} from './model.ts';
 import { collectSignedParts } from './seal.ts';
 import { endStepOf } from './steps.ts';
 import { destroyValue, type ValueStore } from './values.ts';
@@ -35,9 +37,9 @@ export interface Ledger extends ValueStore {
   readonly enqueue: Enqueue;
   readonly outbox: Outbox;
   readonly kinds: Kinds;
-  /** Called once a transition is committed, with its `Step['to']` or `proposed`. */
+  /** After a transition is committed: its `Step['to']` or `proposed`. */
   readonly onTransition?: (to: string) => void;
-  /** Called where a decision of a person is not theirs to take, with the policy's reason. */
+  /** Where a decision of a person is not theirs to take. */
   readonly onRefused?: (reason: Reason) => void;
 }
 
@@ -98,9 +100,13 @@ export async function transition(
   if (step.to !== 'approval' && !transitionsFrom[from].includes(state))
     throw new Error(`no operation moves from ${from} to ${state}`);
   const at = tx.now();
-  const seq = Math.max(row.seq, events.at(-1)?.seq ?? 0) + 1;
-  const outcome = step.outcome ? JSON.stringify(step.outcome) : null;
-  const moved = { state, seq, moved_by: step.by, moved_at: at, outcome };
+  const moved = {
+    state,
+    seq: Math.max(row.seq, events.at(-1)?.seq ?? 0) + 1,
+    moved_by: step.by,
+    moved_at: at,
+    outcome: step.outcome ? JSON.stringify(step.outcome) : null,
+  };
   const { numUpdatedRows } = await tx.db
     .updateTable('operations')
     .set(moved)
@@ -154,10 +160,7 @@ export async function expireOperation(locked: LockedOperation) {
   return { kind: 'expired', operation } as const;
 }
 
-/**
- * The audit record of a transition: ids, counts and stable words. An id that looks like a secret is withheld: the audit would
- * refuse the record, and the transition with it.
- */
+/** The audit record of a transition: ids, counts and stable words. */
 export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
   const { row, events } = logged;
   return {
@@ -184,16 +187,12 @@ export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, ou
 
 function describeIds(kinds: Kinds, { kind, request, snapshot, outcome }: Operation): AuditInput['detail'] {
   if (request === undefined) return {};
-  const detail =
-    findKind(kinds, kind).audit(request, { name: findTargetName(snapshot, outcome), snapshot }) ?? {};
-  return Object.fromEntries(
-    Object.entries(detail).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? withholdSecret(value) : value,
-    ]),
-  );
+  const told = { name: findTargetName(snapshot, outcome), snapshot };
+  const detail = Object.entries(findKind(kinds, kind).audit(request, told) ?? {});
+  return Object.fromEntries(detail.map(([name, value]) => [name, withholdSecret(value)]));
 }
 
-function withholdSecret(id: string): string {
-  return isSecretLike(id) ? '[withheld]' : id;
+/** The audit would refuse the record, and the transition with it. */
+function withholdSecret<T>(fact: T): T | string {
+  return typeof fact === 'string' && isSecretLike(fact) ? '[withheld]' : fact;
 }

@@ -1,9 +1,16 @@
 import { type Authorizer, assertKnown } from '../../auth/policy/authorizer.ts';
 import { decide } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { countApprovals, decideApprovalOf, findKind, type Kind, type VoidReason } from './kinds/kind.ts';
-import type { DecisionContext, Operation, RequesterContext } from './model.ts';
-import { findApprovals, findCdnKey, findPolicyVersion, type LoggedOperation } from './queries.ts';
+import {
+  type DecisionContext,
+  findApprovals,
+  findCdnKey,
+  type LoggedOperation,
+  type Operation,
+  type RequesterContext,
+} from './model.ts';
 import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';
@@ -28,25 +35,12 @@ export async function loadDecisionContext(
   return { ...(await loadContext(authorizer, operation)), clicker: await clicker };
 }
 
-/** The answer where the settings changed between the reading of a context and the lock; undefined = they did not. */
-export async function findOutdated({ tx, operation }: LockedOperation, { policy }: RequesterContext) {
-  const version = await findPolicyVersion(tx.db, operation.tenant);
-  return version === policy.version ? undefined : ({ kind: 'outdated', operation } as const);
-}
-
-// The settings would have to change as often while one press is decided.
-const mostReadings = 5;
-
-/** Decides by rights that hold: reads them again where the settings changed meanwhile. @throws where they never rest */
-export async function decideWithCurrent<Read, Decided extends { readonly kind: string }>(
-  read: () => Promise<Read>,
-  decideBy: (context: Read) => Promise<Decided>,
-): Promise<Decided> {
-  for (let reading = 1; reading <= mostReadings; reading += 1) {
-    const decided = await decideBy(await read());
-    if (decided.kind !== 'outdated') return decided;
-  }
-  throw new Error('the settings changed each time that they were read');
+/** The settings decide as they are under the lock. @throws UserError where they changed since the context was read */
+export async function assertCurrent({ tx, operation }: LockedOperation, { policy }: RequesterContext) {
+  const versions = tx.db.selectFrom('policies').select('version').where('tenant', '=', operation.tenant);
+  const newest = await versions.orderBy('version', 'desc').limit(1).executeTakeFirst();
+  if ((newest?.version ?? 0) !== policy.version)
+    throw new UserError('The settings changed at this very moment.', 'Nothing was changed. Try again.');
 }
 
 /** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */

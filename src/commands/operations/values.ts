@@ -1,13 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { z } from 'zod';
-import { destroySlot, openSlot, type SealedTable, sealRow } from '../../auth/keys/sealed-rows.ts';
-import { SealError, type Sealer, type Slot } from '../../auth/keys/sealing.ts';
-import { parseJson } from '../../lib/canonical-json.ts';
+import {
+  destroySlot,
+  openSlot,
+  SealError,
+  type SealedTable,
+  type Sealer,
+  type Slot,
+  sealRow,
+} from '../../auth/keys/sealing.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import type { OperationRow } from './kinds/kind.ts';
+import type { Operation } from './model.ts';
 
 /*
  * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
@@ -29,8 +35,6 @@ export interface ValueStore {
 type ValueTransaction = ValueStore & { readonly db: Trx };
 
 type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
-
-const packing = z.object({ salt: z.string(), value: z.string() });
 
 export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
 
@@ -66,7 +70,7 @@ export async function openValue(
   try {
     const packed = await openSlot(db, sealer, operationValuesTable, slotOf(owner));
     if (!packed) return { problem: 'key-gone' };
-    const { salt, value } = packing.parse(parseJson(packed.reveal()));
+    const { salt, value } = JSON.parse(packed.reveal()) as { readonly salt: string; readonly value: string };
     if (macOf(salt, value) !== owner.value_mac) return { problem: 'changed' };
     return { value: new Secret(value, operationValuesTable.kind) };
   } catch (error) {
@@ -75,16 +79,23 @@ export async function openValue(
   }
 }
 
-/** `overtaken`: another change came after this one. `unknown`: no earlier change through the bot set a value that is kept. */
-export type PreviousValue = { readonly value: Secret } | { readonly problem: 'overtaken' | 'unknown' };
+const undoMs = 30 * minuteMs;
 
-/** The value before this successful change, if an earlier change through the bot set it and no other came between. */
-export async function findPreviousValue(store: ValueStore, id: string): Promise<PreviousValue> {
-  const rows = store.db.selectFrom('operations').select(['tenant', 'path']);
-  const target = await rows.where('id', '=', id).executeTakeFirst();
-  const [last, earlier] = target ? await findLastSettings(store.db, target.tenant, target.path) : [];
-  if (last?.id !== id || last.state !== 'succeeded') return { problem: 'overtaken' };
-  return (await openKept(store, earlier)) ?? { problem: 'unknown' };
+/**
+ * The value that a variable had before a change. `late`: the change is not done, too long ago, or another one came after it.
+ * `unknown`: no earlier change through the bot set a value that is kept.
+ */
+export async function findUndo(
+  store: ValueStore,
+  { id, tenant, state, setsValue, movedAt }: Operation,
+): Promise<{ readonly value: Secret } | 'late' | 'unknown'> {
+  const isLate = store.now().getTime() - movedAt.getTime() >= undoMs;
+  if (state !== 'succeeded' || !setsValue || isLate) return 'late';
+  const target = store.db.selectFrom('operations').select('path').where('id', '=', id);
+  const { path } = await target.executeTakeFirstOrThrow();
+  const [last, earlier] = await findLastSettings(store.db, tenant, path);
+  if (last?.id !== id) return 'late';
+  return (await openKept(store, earlier)) ?? 'unknown';
 }
 
 /** Whether the value that a variable has now is kept, as far as the bot knows: a change of it can be undone. */
@@ -122,9 +133,8 @@ export async function destroyValuesOf(store: ValueStore, tenant: string, userId?
   await destroyEach(store, rows);
 }
 
-// A failed change can be retried within a day and a successful one undone within half an hour. The newest value of a
-// variable is what the next undo restores.
-const retention = { ended: dayMs, overtaken: 30 * minuteMs, newest: 90 * dayMs };
+// A failed change can be retried within a day. The newest value of a variable is what the next undo restores.
+const retention = { ended: dayMs, overtaken: undoMs, newest: 90 * dayMs };
 
 export async function destroyIdleValues(store: ValueStore): Promise<number> {
   const at = store.now().getTime();

@@ -9,22 +9,21 @@ import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { renderProposed, renderUndoOffer } from '../../views/operations/answers.ts';
-import {
-  describeOutcome,
-  describeScriptConsequences,
-  describeState,
-  renderSent,
-} from '../../views/operations/describe.ts';
+import { describeOutcome, describeScriptConsequences, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
-import { readVariableRequest, type VariableRequest, variableUpdate } from './kinds/variable.ts';
-import { canUndo, type Operation } from './model.ts';
-import { assertMayPropose, findApprovalNeeds, proposeChange } from './proposals.ts';
-import { findOperation, findPathOf, findRequestedBy, findTargetName } from './queries.ts';
-import { findPreviousValue, isValueKept } from './values.ts';
+import {
+  readVariablePath,
+  readVariableRequest,
+  type VariableRequest,
+  variableUpdate,
+} from './kinds/variable.ts';
+import { findNamedTargets, findOperation, findRequestedBy, findTargetName, type Operation } from './model.ts';
+import { assertMayPropose, findApprovalNeeds, proposeChange } from './propose.ts';
+import { findUndo, isValueKept } from './values.ts';
 
 const variableCommand: Command = {
   name: 'variable',
@@ -38,8 +37,10 @@ const variableCommand: Command = {
   async load(words, context) {
     const [typed, ...rest] = words.list;
     if (typed === undefined) return forms.renderVariableForm({});
-    const path = await findPathOf(context.ledger, tenantId(context.person), variableUpdate.name, typed);
-    const named = path === undefined ? undefined : variableUpdate.parse({ ...emptyChange, path });
+    const variables = { tenant: tenantId(context.person), kind: variableUpdate.name };
+    // Case counts: names of variables differ by it.
+    const called = (await findNamedTargets(context.ledger, variables)).find(({ name }) => name === typed);
+    const named = called && readVariablePath(called.path);
     if (rest.length > (named ? 0 : 1))
       throw new UserError(
         'Values don’t go into the command, where others could read them.',
@@ -78,8 +79,6 @@ const typeAction: Action = {
   },
 };
 
-const emptyChange = { method: 'POST', body: '{}', setsValue: false };
-
 function isUndo({ list }: Words): boolean {
   return list.length === 1 && list[0]?.toLowerCase() === 'undo';
 }
@@ -89,19 +88,17 @@ async function loadKnown(
   context: Context,
 ): Promise<forms.KnownVariable> {
   const { ledger, person } = context;
-  const request = { scriptId, variableId: variableId ?? '', required: undefined, setsValue: true };
+  const request = variableId && { scriptId, variableId, required: undefined, setsValue: true };
   const [snapshot, needs] = await Promise.all([
-    variableId === undefined
-      ? loadAffectedByScript(scriptId, context)
-      : variableUpdate.load(request, context),
+    request ? variableUpdate.load(request, context) : loadAffectedByScript(scriptId, context),
     findApprovalNeeds(variableUpdate, context),
   ]);
-  const path = variableId === undefined ? undefined : variablePath(scriptId, variableId);
+  const path = variableId && variablePath(scriptId, variableId);
   return {
     name: findTargetName(snapshot, undefined),
     consequences: variableUpdate.consequences(snapshot),
     needs,
-    canUndo: path !== undefined && (await isValueKept(ledger, tenantId(person), path)),
+    canUndo: path ? await isValueKept(ledger, tenantId(person), path) : false,
   };
 }
 
@@ -186,8 +183,8 @@ async function setVariable(
   return proposeChange({ ...change, isConfirmed: via !== undefined, policy, approvers }, context);
 }
 
-async function canRestore(operation: Operation, { ledger, now }: Context): Promise<boolean> {
-  return canUndo(operation, now()) && 'value' in (await findPreviousValue(ledger, operation.id));
+async function canRestore(operation: Operation, { ledger }: Context): Promise<boolean> {
+  return typeof (await findUndo(ledger, operation)) !== 'string';
 }
 
 /** Shows the zones that run the script typed into the form, in a view on top of it. */
@@ -216,7 +213,7 @@ async function offerUndo(context: Context): Promise<Message> {
 }
 
 const whyNoUndo = {
-  overtaken: 'The variable has been set again since, so this can no longer be undone.',
+  late: 'It is too late to undo this: half an hour has passed, or the variable was set again since.',
   unknown: 'The previous value is not stored, so this cannot be undone.',
 };
 
@@ -233,10 +230,8 @@ const undoAction: Action = {
     if (!operation || !request) throw new UserError('This change is no longer stored.', hint);
     if (operation.requester.userId !== person.userId)
       throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
-    if (!canUndo(operation, context.now()))
-      throw new UserError(`It is too late to undo this (${describeState(operation)}).`, hint);
-    const previous = await findPreviousValue(ledger, operationId);
-    if ('problem' in previous) throw new UserError(whyNoUndo[previous.problem], hint);
+    const previous = await findUndo(ledger, operation);
+    if (typeof previous === 'string') throw new UserError(whyNoUndo[previous], hint);
     await assertMayPropose(variableUpdate, context);
     const change = { ...request, required: undefined, setsValue: true };
     return renderProposed(await setVariable(change, previous.value, { undoOf: operation.id }, context));

@@ -12,7 +12,7 @@ import { resolveAppToDelete } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByVolume } from '../zones/lookup.ts';
 import { volumeDeletion } from './kinds/volume.ts';
-import { findApprovalNeeds, proposeChange, reasonField } from './proposals.ts';
+import { findApprovalNeeds, proposeChange, reasonField } from './propose.ts';
 
 const volumeCommand: Command = {
   name: 'volume',

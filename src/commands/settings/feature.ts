@@ -11,15 +11,15 @@ import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/po
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
-import * as forms from '../../views/settings/form.ts';
+import * as forms from '../../views/settings/settings.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
 import { decideAfresh, pressWith, renderPress } from '../operations/approvals.ts';
 import { approve, cancel, deny } from '../operations/decide.ts';
-import { voidOvertaken } from '../operations/expiry.ts';
+import { voidOvertaken } from '../operations/execute.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
-import { assertAllowed, proposeChange, waitForOutcome } from '../operations/proposals.ts';
-import { findOperation, findWaitingOf } from '../operations/queries.ts';
+import { findOperation, findWaitingOf } from '../operations/model.ts';
+import { assertAllowed, proposeChange, waitForOutcome } from '../operations/propose.ts';
 
 const settingsCommand: Command = {
   name: 'settings',
@@ -181,18 +181,17 @@ const confirmAction: Action = {
   ...press,
   id: 'settings:confirm',
   async run(id, context) {
-    const { ledger, person, policies, authorizer } = context;
+    const { ledger, person, authorizer } = context;
     const before = await authorizer.policy({ fresh: true });
     const answer = await decideAfresh(id, context, (decision) => approve(ledger, id, person, decision));
     if (answer.kind !== 'approved') return renderPress(answer, context);
     const operation = await waitForOutcome(answer.operation, context);
     if (operation.state !== 'succeeded') return renderAnswer({ kind: 'approved', operation });
-    const saved = await policies.version(tenantId(person), before.version + 1);
-    const after = saved?.policy ?? (await authorizer.policy({ fresh: true }));
+    const after = await authorizer.policy({ fresh: true });
     const found = await findConsequences(before, after, context);
     const who = { by: operation.requester.userId, second: person.userId };
-    return views.renderSaved(after.version, found, await announce(before, after, found, who, context))
-      .message;
+    const told = await announce(before, after, found, who, context);
+    return views.renderSaved(after.version, found, told).message;
   },
 };
 
@@ -297,22 +296,21 @@ async function askSecondAdmin(
   return views.renderWaiting(operation, admins);
 }
 
-/** Notifies the affected channels; false for one where the bot cannot write. */
+/** Notifies the approval channel, and the one before it that it moved. */
 async function announce(
   before: Policy,
   { version, approvalChannel }: Policy,
   found: views.Consequences,
   who: views.Author,
   context: Context,
-): Promise<Map<string, boolean>> {
+): Promise<views.Told | undefined> {
   const announcement = views.renderAnnouncement(who, version, found);
-  const told = new Map<string, boolean>();
-  if (approvalChannel !== undefined && !(await isShared(approvalChannel, context)))
-    told.set(approvalChannel, await context.post(approvalChannel, announcement));
-  // The old channel is notified that it moved.
-  const old = before.approvalChannel;
-  if (old !== undefined && old !== approvalChannel && !(await isShared(old, context)))
-    await context.post(old, announcement);
+  let told: views.Told | undefined;
+  for (const channel of new Set([approvalChannel, before.approvalChannel])) {
+    if (channel === undefined || (await isShared(channel, context))) continue;
+    const isTold = await context.post(channel, announcement);
+    if (channel === approvalChannel) told = { channel, isTold };
+  }
   return told;
 }
 

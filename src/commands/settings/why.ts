@@ -7,7 +7,7 @@ import * as views from '../../views/settings/why.ts';
 import { findMeanings } from '../aliases.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { assertAllowed } from '../operations/proposals.ts';
+import { assertAllowed } from '../operations/propose.ts';
 
 const whyCommand: Command = {
   name: 'why',

@@ -16,10 +16,19 @@ import { resolveAppToDelete } from '../names.ts';
 import { settingsChange } from '../operations/kinds/settings.ts';
 import { type VariableRequest, variableUpdate } from '../operations/kinds/variable.ts';
 import { volumeDeletion } from '../operations/kinds/volume.ts';
-import type { Operation, Proposal } from '../operations/model.ts';
-import { assertMayPropose, findApprovalNeeds } from '../operations/proposals.ts';
-import { proposeByAssistant, sendFormByAssistant } from '../operations/propose.ts';
-import { findOperation, findRequestedBy, findTargetName } from '../operations/queries.ts';
+import {
+  findOperation,
+  findRequestedBy,
+  findTargetName,
+  type Operation,
+  type Proposal,
+} from '../operations/model.ts';
+import {
+  assertMayPropose,
+  findApprovalNeeds,
+  proposeByAssistant,
+  sendFormByAssistant,
+} from '../operations/propose.ts';
 import { writeFormButton } from '../operations/variables.ts';
 import { loadPreview, volumeIds } from '../operations/volumes.ts';
 import { defineTool, type NextCall, type ToolAnswer, ToolRefusal } from './tool.ts';

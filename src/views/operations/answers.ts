@@ -31,8 +31,6 @@ export type ShownAnswer<Shown = ShownOperation> =
             | 'proposed'
             | 'expired'
             | 'already'
-            /** The settings changed after the context was read: read it again. */
-            | 'outdated'
             | 'twice'
             | 'already-retried';
         }
@@ -98,7 +96,6 @@ export function renderAnswer(answer: ShownAnswer): Message {
         ? reply('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
         : reply(`Too late: ${renderState(operation)}.`, myRequests);
     case 'already':
-    case 'outdated':
       return reply(describeDecision(operation));
     case 'expired':
       return reply(

@@ -63,10 +63,11 @@ export function renderChangeNotice(operation: ShownOperation): Message {
   ]);
 }
 
-/** `unknown-value`: the value before is not kept. `no`: it cannot be undone any more, or never could. */
-export type UndoState = 'possible' | 'unknown-value' | 'no';
-
-export function renderRequesterMessage(operation: ShownOperation, undo: UndoState): Message {
+/** `undo`: whether a button restores the value before; `unknown` = it is not kept. */
+export function renderRequesterMessage(
+  operation: ShownOperation,
+  undo: 'possible' | 'late' | 'unknown',
+): Message {
   const { id, outcome, words } = operation;
   return message(`Your request to ${describePlainly(operation)}: ${describeState(operation)}`, [
     section([
@@ -81,7 +82,7 @@ export function renderRequesterMessage(operation: ShownOperation, undo: UndoStat
       : nextSteps(operation),
     outcome?.word === 'key-refused' && actions(connectButton('Connect the current key')),
     undo === 'possible' && actions(undoButton(id)),
-    undo === 'unknown-value' && context(noUndo),
+    undo === 'unknown' && context(noUndo),
     sealLine(operation),
   ]);
 }
@@ -155,17 +156,20 @@ export function decisionButtons(operation: ShownOperation, isListed = false): Bu
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
   const approveId = isListed && !words.labels ? 'approvals:approve-listed' : approve.actionId;
+  const dependents = words.consequences.zones && `${countDependents(operation)}.`;
+  const warning = `It runs with the last approval: ${nameInPlainText(operation)}.`;
+  return [
+    runButton(approve.label, approveId, operation, join([warning, dependents], ' ')),
+    button(deny.label, deny.actionId, id),
+  ];
+}
+
+/** A button after which an operation may run: it asks once more. */
+function runButton(label: string, actionId: string, { id, words }: ShownOperation, warning: string): Button {
   const style = words.isDestructive ? 'danger' : 'primary';
-  const warning = join(
-    [
-      `It runs with the last approval: ${nameInPlainText(operation)}.`,
-      words.consequences.zones && `${countDependents(operation)}.`,
-      words.isDestructive && 'This cannot be undone.',
-    ],
-    ' ',
-  );
-  const confirm = { ...confirmation(`${approve.label} it?`, warning, approve.label, 'Back'), style } as const;
-  return [button(approve.label, approveId, id, { style, confirm }), button(deny.label, deny.actionId, id)];
+  const text = join([warning, words.isDestructive && 'This cannot be undone.'], ' ');
+  const confirm = { ...confirmation(`${label} it?`, text, label, 'Back'), style } as const;
+  return button(label, actionId, id, { style, confirm });
 }
 
 function checkButton(id: string): Button {
@@ -188,10 +192,8 @@ function nameAssistant({ via, requester }: Pick<ShownOperation, 'via' | 'request
 }
 
 function confirmButton(operation: ShownOperation): Button {
-  const style = operation.words.isDestructive ? 'danger' : 'primary';
-  const warning = `It runs at once: ${nameInPlainText(operation)}.${operation.words.isDestructive ? ' This cannot be undone.' : ''}`;
-  const confirm = { ...confirmation('Confirm it?', warning, 'Confirm', 'Back'), style } as const;
-  return button('Confirm', 'approvals:confirm', operation.id, { style, confirm });
+  const warning = `It runs at once: ${nameInPlainText(operation)}.`;
+  return runButton('Confirm', 'approvals:confirm', operation, warning);
 }
 
 function renderProgress(operation: ShownOperation, approvers: readonly string[] = []): string {

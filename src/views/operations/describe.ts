@@ -27,7 +27,6 @@ export type VolumeShown = AffectedZones & {
 };
 
 export interface ShownOperation {
-  /** Sixteen random letters and digits; may stand in a button. */
   readonly id: string;
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };

@@ -192,13 +192,13 @@ export function renderDenyForm(operation: ShownOperation): ModalView {
 
 export function renderCheckForm(
   operation: ShownOperation,
-  { done, notDone, now }: { readonly done: string; readonly notDone: string; readonly now: string },
+  { done, notDone, look }: Readonly<Record<'done' | 'notDone' | 'look', string>>,
 ): ModalView {
   const settings = { title: 'Was it done?', callbackId: 'approvals:check-submit', metadata: operation.id };
   const options = [option(done, 'succeeded'), option(notDone, 'failed')];
   return modal({ ...settings, submit: 'That is what I saw', close: 'Back' }, [
     section(`The outcome is unknown: *${operation.words.what}*`),
-    section(now),
+    section(look),
     input('seen', 'What do you see?', { type: 'radio_buttons', options }),
   ]);
 }

@@ -1,4 +1,4 @@
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readKeyring } from '../../../src/auth/keyring/keyring.ts';
@@ -124,13 +124,4 @@ test('two keys that were made have different ids, so that one does not pass for 
   const first = await readKeyring({ createIn: await createTempDirectory() });
   const second = await readKeyring({ createIn: await createTempDirectory() });
   expect(first.keyring.primary.id).not.toBe(second.keyring.primary.id);
-});
-
-test('of two first starts at once both end with the same key and nothing is left over', async () => {
-  const createIn = await createTempDirectory();
-  const both = await Promise.all([readKeyring({ createIn }), readKeyring({ createIn })]);
-  expect(both[0].keyring.ids).toEqual(both[1].keyring.ids);
-  expect(both.filter(({ created }) => created)).toHaveLength(1);
-  expect(await readdir(createIn)).toEqual(['encryption-keys']);
-  expect(await readFile(join(createIn, 'encryption-keys'), 'utf8')).toContain(both[0].keyring.primary.id);
 });

@@ -19,6 +19,7 @@ import { createTerminal } from '../../support/terminal.ts';
 import { generateKeys } from './keyrings.ts';
 
 const engines = await prepareEngines();
+const { embedded } = engines;
 const at = new Date('2026-11-21T08:00:00.000Z');
 const now = (): Date => at;
 const person = (n: number): Person => ({ teamId: 'T0ACME000', userId: `U0PERSON${n}` });
@@ -68,202 +69,176 @@ async function deploy(database: Database, list = k1) {
   };
 }
 
-describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
-  describe.skipIf(skip)('the list of keys', () => {
-    test('a new first key is taken over, and all is put under it while people are connected', async () => {
-      const there = await deploy(await emptyDatabase());
-      const bot = await there.run();
-      await bot.keyStore.link(person(1), new Secret('first'));
-      await bot.keyStore.link(inCorp, new Secret('of corp'));
-      await there.write(`${k2}\n${k1}\n`);
-      expect(await there.status()).toMatchInlineSnapshot(`
-        "Keys of <file>: the first one seals, all of them open.
-          k2  nothing yet
-          k1  2 linked keys
-        Running processes put everything under k2 within minutes.
-        Remove a key once every process runs with this list, and keep it with the backups that need it."
-      `);
-      await bot.refresh();
-      await bot.keyStore.link(person(2), new Secret('second'));
-      expect(await there.uses()).toEqual(['k2 linked_keys 3']);
-      expect(there.log.entries.at(-1)).toMatchObject({
-        message: 'sealed everything under the first encryption key',
-        fields: { key: 'k2', moved: 2, unused: ['k1'] },
-      });
-      expect(await there.status()).toMatchInlineSnapshot(`
-        "Keys of <file>: the first one seals, all of them open.
-          k2  3 linked keys
-          k1  not needed: it can be removed
-        Remove a key once every process runs with this list, and keep it with the backups that need it."
-      `);
-
-      await there.write(k2);
-      await bot.refresh();
-      expect(bot.keyring.ids).toEqual(['k2']);
-      for (const [who, key] of [
-        [person(1), 'first'],
-        [person(2), 'second'],
-        [inCorp, 'of corp'],
-      ] as const)
-        expect((await bot.keyStore.reveal(who))?.key.reveal()).toBe(key);
-      const [record] = await createAudit({ db: there.db, now }).recent(deployment, 10);
-      expect(record).toMatchObject({ subject: 'k2', detail: { step: 'rewrapped', rows: 2 } });
-      await bot.stop();
-    });
-
-    test('rewrapping by two processes while people link, leave and come back loses nothing', async () => {
-      const there = await deploy(await emptyDatabase());
-      const before = await there.run();
-      for (let n = 0; n < 60; n += 1) await before.keyStore.link(person(n), new Secret(`old ${n}`));
-      await there.write(`${k2}\n${k1}`);
-      const [one, other] = [await there.run(), await there.run()];
-      const linking = Array.from({ length: 30 }, async (_, n) => {
-        if (n % 3 === 0) await one.keyStore.forget(person(n));
-        else await other.keyStore.link(person(n), new Secret(`new ${n}`));
-      });
-      await Promise.all([one.refresh(), other.refresh(), ...linking]);
-      await rewrap({ db: there.db, sealer: one.sealer, tables: sealedTables });
-      expect((await there.uses()).every((use) => use.startsWith('k2 '))).toBe(true);
-      for (let n = 0; n < 60; n += 1) {
-        const expected = n >= 30 ? `old ${n}` : n % 3 === 0 ? undefined : `new ${n}`;
-        expect((await one.keyStore.reveal(person(n)))?.key.reveal()).toBe(expected);
-      }
-      for (const bot of [before, one, other]) await bot.stop();
-    });
-
-    test('a process that ends while it rewraps leaves the rest to the next', async () => {
-      const there = await deploy(await emptyDatabase());
-      const before = await there.run();
-      for (let n = 0; n < 120; n += 1) await before.keyStore.link(person(n), new Secret(`key ${n}`));
-      await there.write(`${k2}\n${k1}`);
-      const next = await there.run();
-      const ending = new AbortController();
-      const { sealer } = next;
-      const seal: typeof sealer.seal = (...given) => {
-        ending.abort();
-        return sealer.seal(...given);
-      };
-      const { db } = there;
-      await rewrap({ db, sealer: { ...sealer, seal }, tables: sealedTables, signal: ending.signal });
-      expect(await there.uses()).toEqual(['k1 linked_keys 20', 'k2 linked_keys 100']);
-      for (const n of [0, 119])
-        expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
-      await next.refresh();
-      expect(await there.uses()).toEqual(['k2 linked_keys 120']);
-      for (const n of [0, 119])
-        expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
-      for (const bot of [before, next]) await bot.stop();
-    });
-
-    test('rows that do not open are named and left until they are destroyed', async () => {
-      const there = await deploy(await emptyDatabase());
-      const bot = await there.run();
-      const { db } = there;
-      for (const n of [1, 2]) await bot.keyStore.link(person(n), new Secret(`key ${n}`));
-      const copied = db.selectFrom('linked_keys').select('sealed').where('user_id', '=', person(1).userId);
-      const row = await copied.executeTakeFirstOrThrow();
-      await db.updateTable('linked_keys').set(row).where('user_id', '=', person(2).userId).execute();
-      await there.write(`${k2}\n${k1}`);
-      await bot.refresh();
-      expect(there.log.entries.map(({ message }) => message)).toContain(
-        'rows do not open with any encryption key: npm run keys -- status',
-      );
-      expect(await there.status()).toMatchInlineSnapshot(`
-        "Keys of <file>: the first one seals, all of them open.
-          k2  1 linked key
-          k1  1 linked key
-        Running processes put everything under k2 within minutes.
-        Remove a key once every process runs with this list, and keep it with the backups that need it.
-        1 row not opened: missing keys, or rows that were altered.
-          T0ACME000/U0PERSON2"
-      `);
-
-      expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners connect again.');
-      expect(await there.uses()).toEqual(['k2 linked_keys 1']);
-      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
-      expect(await bot.keyStore.reveal(person(2))).toBeUndefined();
-      await bot.keyStore.link(person(2), new Secret('again'));
-      expect((await bot.keyStore.reveal(person(2)))?.key.reveal()).toBe('again');
-      await bot.stop();
-    });
-
-    test('a start whose list lacks a key is refused with its id, and its rows are destroyed only on request', async () => {
-      const there = await deploy(await emptyDatabase());
-      const before = await there.run();
-      for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
-      await before.stop();
-      await there.write(k2);
-      await expect(there.run()).rejects.toThrowErrorMatchingInlineSnapshot(`
-        [UserError: The keyring lacks what the database was sealed with:
-          - k1: 2 linked keys]
-      `);
-      expect(await there.status()).toMatchInlineSnapshot(`
-        "Keys of <file>: the first one seals, all of them open.
-          k2  nothing yet
-        Missing, so these rows do not open:
-          k1  2 linked keys
-        2 rows not opened: missing keys, or rows that were altered.
-          T0ACME000/U0PERSON1
-          T0ACME000/U0PERSON2"
-      `);
-      expect(await there.destroy('k2')).toMatch(/^refused: k2/u);
-      expect(await there.destroy('k1')).toMatch(/ k1: 2\./u);
-      const bot = await there.run();
-      expect(await bot.keyStore.reveal(person(1))).toBeUndefined();
-      await bot.keyStore.link(person(1), new Secret('again'));
-      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('again');
-      const records = await createAudit({ db: there.db, now }).recent('T0ACME000', 10);
-      expect(records.filter(({ event }) => event === 'key-destroyed')).toHaveLength(2);
-      await bot.stop();
-    });
-
-    test('another key under a known id is refused at the start; one altered row is not taken for it', async () => {
-      const there = await deploy(await emptyDatabase());
-      const before = await there.run();
-      for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
-      await there.write(generateKeys('k1'));
-      const refusal = 'is not the key that this database was sealed with as k1';
-      await expect(there.run()).rejects.toThrow(refusal);
-      await there.write(k1);
-      await sql`update linked_keys set sealed = replace(sealed, '.', '.A') where user_id = ${person(1).userId}`.execute(
-        there.db,
-      );
-      const bot = await there.run();
-      expect((await bot.keyStore.reveal(person(2)))?.key.reveal()).toBe('key 2');
-      for (const one of [before, bot]) await one.stop();
-    });
-
-    test('a changed file that is wrong is not used and said once; the next right one is', async () => {
-      const there = await deploy(await emptyDatabase());
-      const bot = await there.run();
-      await bot.keyStore.link(person(1), new Secret('key'));
-      for (const wrong of ['nonsense', generateKeys('k1'), generateKeys('k9')]) {
-        const before = there.log.entries.length;
-        await there.write(wrong);
-        await bot.refresh();
-        await bot.refresh();
-        expect(bot.keyring.ids).toEqual(['k1']);
-        expect(there.log.entries.slice(before).map(({ level, message }) => [level, message])).toEqual([
-          ['error', 'cannot use the changed key file; keeping the earlier keys'],
-        ]);
-        await there.write(k1);
-        await bot.refresh();
-      }
-      expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key');
-      await bot.stop();
-    });
-
-    test('a process that lacks the key another one seals under is not ready, and says which', async () => {
-      const there = await deploy(await emptyDatabase());
-      const older = await there.run({ keys: new Secret(k1), file: undefined, command: undefined });
-      const newer = await there.run({ keys: new Secret(`${k2},${k1}`), file: undefined, command: undefined });
-      expect(await older.findProblem()).toBeUndefined();
-      await newer.keyStore.link(person(1), new Secret('key'));
-      expect(await older.findProblem()).toMatch(/lacks k2/u);
-      expect(await newer.findProblem()).toBeUndefined();
-      for (const bot of [older, newer]) await bot.stop();
-    });
+test('a new first key is taken over, and all is put under it while people are connected', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const bot = await there.run();
+  await bot.keyStore.link(person(1), new Secret('first'));
+  await bot.keyStore.link(inCorp, new Secret('of corp'));
+  await there.write(`${k2}\n${k1}\n`);
+  expect(await there.status()).toMatchInlineSnapshot(`
+    "Keys of <file>: the first one seals, all of them open.
+      k2  nothing yet
+      k1  2 linked keys
+    Running processes put everything under k2 within minutes.
+    Remove a key once every process runs with this list, and keep it with the backups that need it."
+  `);
+  await bot.refresh();
+  await bot.keyStore.link(person(2), new Secret('second'));
+  expect(await there.uses()).toEqual(['k2 linked_keys 3']);
+  expect(there.log.entries.at(-1)).toMatchObject({
+    message: 'sealed everything under the first encryption key',
+    fields: { key: 'k2', moved: 2, unused: ['k1'] },
   });
+  expect(await there.status()).toMatchInlineSnapshot(`
+    "Keys of <file>: the first one seals, all of them open.
+      k2  3 linked keys
+      k1  not needed: it can be removed
+    Remove a key once every process runs with this list, and keep it with the backups that need it."
+  `);
+
+  await there.write(k2);
+  await bot.refresh();
+  expect(bot.keyring.ids).toEqual(['k2']);
+  for (const [who, key] of [
+    [person(1), 'first'],
+    [person(2), 'second'],
+    [inCorp, 'of corp'],
+  ] as const)
+    expect((await bot.keyStore.reveal(who))?.key.reveal()).toBe(key);
+  const [record] = await createAudit({ db: there.db, now }).recent(deployment, 10);
+  expect(record).toMatchObject({ subject: 'k2', detail: { step: 'rewrapped', rows: 2 } });
+  await bot.stop();
+});
+
+test('a process that ends while it rewraps leaves the rest to the next', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const before = await there.run();
+  for (let n = 0; n < 120; n += 1) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+  await there.write(`${k2}\n${k1}`);
+  const next = await there.run();
+  const ending = new AbortController();
+  const { sealer } = next;
+  const seal: typeof sealer.seal = (...given) => {
+    ending.abort();
+    return sealer.seal(...given);
+  };
+  const { db } = there;
+  await rewrap({ db, sealer: { ...sealer, seal }, tables: sealedTables, signal: ending.signal });
+  expect(await there.uses()).toEqual(['k1 linked_keys 20', 'k2 linked_keys 100']);
+  for (const n of [0, 119]) expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
+  await next.refresh();
+  expect(await there.uses()).toEqual(['k2 linked_keys 120']);
+  for (const n of [0, 119]) expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);
+  for (const bot of [before, next]) await bot.stop();
+});
+
+test('rows that do not open are named and left until they are destroyed', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const bot = await there.run();
+  const { db } = there;
+  for (const n of [1, 2]) await bot.keyStore.link(person(n), new Secret(`key ${n}`));
+  const copied = db.selectFrom('linked_keys').select('sealed').where('user_id', '=', person(1).userId);
+  const row = await copied.executeTakeFirstOrThrow();
+  await db.updateTable('linked_keys').set(row).where('user_id', '=', person(2).userId).execute();
+  await there.write(`${k2}\n${k1}`);
+  await bot.refresh();
+  expect(there.log.entries.map(({ message }) => message)).toContain(
+    'rows do not open with any encryption key: npm run keys -- status',
+  );
+  expect(await there.status()).toMatchInlineSnapshot(`
+    "Keys of <file>: the first one seals, all of them open.
+      k2  1 linked key
+      k1  1 linked key
+    Running processes put everything under k2 within minutes.
+    Remove a key once every process runs with this list, and keep it with the backups that need it.
+    1 row not opened: missing keys, or rows that were altered.
+      T0ACME000/U0PERSON2"
+  `);
+
+  expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners connect again.');
+  expect(await there.uses()).toEqual(['k2 linked_keys 1']);
+  expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
+  expect(await bot.keyStore.reveal(person(2))).toBeUndefined();
+  await bot.keyStore.link(person(2), new Secret('again'));
+  expect((await bot.keyStore.reveal(person(2)))?.key.reveal()).toBe('again');
+  await bot.stop();
+});
+
+test('a start whose list lacks a key is refused with its id, and its rows are destroyed only on request', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const before = await there.run();
+  for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+  await before.stop();
+  await there.write(k2);
+  await expect(there.run()).rejects.toThrowErrorMatchingInlineSnapshot(`
+    [UserError: The keyring lacks what the database was sealed with:
+      - k1: 2 linked keys]
+  `);
+  expect(await there.status()).toMatchInlineSnapshot(`
+    "Keys of <file>: the first one seals, all of them open.
+      k2  nothing yet
+    Missing, so these rows do not open:
+      k1  2 linked keys
+    2 rows not opened: missing keys, or rows that were altered.
+      T0ACME000/U0PERSON1
+      T0ACME000/U0PERSON2"
+  `);
+  expect(await there.destroy('k2')).toMatch(/^refused: k2/u);
+  expect(await there.destroy('k1')).toMatch(/ k1: 2\./u);
+  const bot = await there.run();
+  expect(await bot.keyStore.reveal(person(1))).toBeUndefined();
+  await bot.keyStore.link(person(1), new Secret('again'));
+  expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('again');
+  const records = await createAudit({ db: there.db, now }).recent('T0ACME000', 10);
+  expect(records.filter(({ event }) => event === 'key-destroyed')).toHaveLength(2);
+  await bot.stop();
+});
+
+test('another key under a known id is refused at the start; one altered row is not taken for it', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const before = await there.run();
+  for (const n of [1, 2]) await before.keyStore.link(person(n), new Secret(`key ${n}`));
+  await there.write(generateKeys('k1'));
+  const refusal = 'is not the key that this database was sealed with as k1';
+  await expect(there.run()).rejects.toThrow(refusal);
+  await there.write(k1);
+  await sql`update linked_keys set sealed = replace(sealed, '.', '.A') where user_id = ${person(1).userId}`.execute(
+    there.db,
+  );
+  const bot = await there.run();
+  expect((await bot.keyStore.reveal(person(2)))?.key.reveal()).toBe('key 2');
+  for (const one of [before, bot]) await one.stop();
+});
+
+test('a changed file that is wrong is not used and said once; the next right one is', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const bot = await there.run();
+  await bot.keyStore.link(person(1), new Secret('key'));
+  for (const wrong of ['nonsense', generateKeys('k1'), generateKeys('k9')]) {
+    const before = there.log.entries.length;
+    await there.write(wrong);
+    await bot.refresh();
+    await bot.refresh();
+    expect(bot.keyring.ids).toEqual(['k1']);
+    expect(there.log.entries.slice(before).map(({ level, message }) => [level, message])).toEqual([
+      ['error', 'cannot use the changed key file; keeping the earlier keys'],
+    ]);
+    await there.write(k1);
+    await bot.refresh();
+  }
+  expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key');
+  await bot.stop();
+});
+
+test('a process that lacks the key another one seals under is not ready, and says which', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const older = await there.run({ keys: new Secret(k1), file: undefined, command: undefined });
+  const newer = await there.run({ keys: new Secret(`${k2},${k1}`), file: undefined, command: undefined });
+  expect(await older.findProblem()).toBeUndefined();
+  await newer.keyStore.link(person(1), new Secret('key'));
+  expect(await older.findProblem()).toMatch(/lacks k2/u);
+  expect(await newer.findProblem()).toBeUndefined();
+  for (const bot of [older, newer]) await bot.stop();
 });
 
 /** What the command prints, or its refusal. */
@@ -299,4 +274,29 @@ describe('npm run keys', () => {
   ])('%j is refused with its usage', async (words, refusal) => {
     expect(await type(...words)).toBe(`${refusal} Usage:`);
   });
+});
+
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)(
+    'rewrapping by two processes while people link, leave and come back loses nothing',
+    async () => {
+      const there = await deploy(await emptyDatabase());
+      const before = await there.run();
+      for (let n = 0; n < 60; n += 1) await before.keyStore.link(person(n), new Secret(`old ${n}`));
+      await there.write(`${k2}\n${k1}`);
+      const [one, other] = [await there.run(), await there.run()];
+      const linking = Array.from({ length: 30 }, async (_, n) => {
+        if (n % 3 === 0) await one.keyStore.forget(person(n));
+        else await other.keyStore.link(person(n), new Secret(`new ${n}`));
+      });
+      await Promise.all([one.refresh(), other.refresh(), ...linking]);
+      await rewrap({ db: there.db, sealer: one.sealer, tables: sealedTables });
+      expect((await there.uses()).every((use) => use.startsWith('k2 '))).toBe(true);
+      for (let n = 0; n < 60; n += 1) {
+        const expected = n >= 30 ? `old ${n}` : n % 3 === 0 ? undefined : `new ${n}`;
+        expect((await one.keyStore.reveal(person(n)))?.key.reveal()).toBe(expected);
+      }
+      for (const bot of [before, one, other]) await bot.stop();
+    },
+  );
 });

@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { createAudit } from '../../../src/auth/audit/audit.ts';
-import { verifyChain } from '../../../src/auth/audit/chain.ts';
+import { createAudit, verifyChain } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import { createKeyStore, type KeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer, SealError } from '../../../src/auth/keys/sealing.ts';
@@ -12,21 +9,18 @@ import type { Database } from '../../../src/store/database.ts';
 import type { Schema } from '../../../src/store/schema.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { looksSecret } from '../audit/tampering.ts';
-import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
+import { createKeyring } from '../keyring/keyrings.ts';
 
 const engines = await prepareEngines();
+const { embedded } = engines;
 const at = new Date('2026-11-21T08:00:00.000Z');
 
 const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
-async function keyStoreOn(
-  database: Database,
-  entries = generateKeys('k1'),
-  now = () => at,
-): Promise<KeyStore> {
-  return createKeyStore({ db: database.db, sealer: createSealer(await createKeyring(entries)), now });
+async function keyStoreOn({ db }: Database, now = () => at): Promise<KeyStore> {
+  return createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
 }
 
 type Row = Selectable<Schema['linked_keys']>;
@@ -49,218 +43,202 @@ async function pastTheTriggers({ db }: Database, change: RawBuilder<unknown>): P
   });
 }
 
-describe.each(engines.both)('on $name', ({ name, skip, emptyDatabase }) => {
-  describe.skipIf(skip)('keyStore', () => {
-    test('a linked key comes back whole, with its fingerprint and the moment it was linked', async () => {
-      const keyStore = await keyStoreOn(await emptyDatabase());
-      const linked = await keyStore.link(alice, new Secret('key-of-alice'));
-      expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
-      const found = await keyStore.reveal(alice);
-      expect(found).toMatchObject(linked);
-      expect(found?.key.reveal()).toBe('key-of-alice');
-      expect(await keyStore.describe(alice)).toEqual(linked);
-      expect(await keyStore.reveal(bob)).toBeUndefined();
-      expect(await keyStore.describe(bob)).toBeUndefined();
-    });
+test('a linked key comes back whole, until another replaces it, and is not stored in the clear', async () => {
+  const database = await embedded.emptyDatabase();
+  let now = at;
+  const keyStore = await keyStoreOn(database, () => now);
+  const linked = await keyStore.link(alice, new Secret('key-of-alice'));
+  expect(linked).toEqual({ fingerprint: expect.stringMatching(/^[0-9a-f]{8}$/), linkedAt: at });
+  const found = await keyStore.reveal(alice);
+  expect(found).toMatchObject(linked);
+  expect(found?.key.reveal()).toBe('key-of-alice');
+  expect(await keyStore.describe(alice)).toEqual(linked);
+  expect(await keyStore.reveal(bob)).toBeUndefined();
+  const rows = JSON.stringify(await database.db.selectFrom('linked_keys').selectAll().execute());
+  for (const text of ['key-of-alice', Buffer.from('key-of-alice').toString('base64url')])
+    expect(rows).not.toContain(text);
 
-    test('what is stored does not hold the key', async () => {
-      const database = await emptyDatabase();
-      await (await keyStoreOn(database)).link(alice, new Secret('key-of-alice'));
-      const rows = JSON.stringify(await database.db.selectFrom('linked_keys').selectAll().execute());
-      expect(rows).not.toContain('key-of-alice');
-      expect(rows).not.toContain(Buffer.from('key-of-alice').toString('base64url'));
-    });
+  now = new Date(at.getTime() + 60_000);
+  const second = await keyStore.link(alice, new Secret('second'));
+  expect(second.fingerprint).not.toBe(linked.fingerprint);
+  const replaced = await keyStore.reveal(alice);
+  expect([replaced?.key.reveal(), replaced?.linkedAt]).toEqual(['second', now]);
+});
 
-    test('linking again replaces the key and its fingerprint', async () => {
-      let now = at;
-      const keyStore = await keyStoreOn(await emptyDatabase(), undefined, () => now);
-      const first = await keyStore.link(alice, new Secret('first'));
-      now = new Date(at.getTime() + 60_000);
-      const second = await keyStore.link(alice, new Secret('second'));
-      expect(second.fingerprint).not.toBe(first.fingerprint);
-      const found = await keyStore.reveal(alice);
-      expect(found?.key.reveal()).toBe('second');
-      expect(found?.linkedAt).toEqual(now);
-    });
+test('forgetting destroys the row and says whether there was one', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  await keyStore.link(alice, new Secret('key'));
+  expect(await keyStore.forget(alice)).toBe(true);
+  expect(await keyStore.forget(alice)).toBe(false);
+  expect(await keyStore.reveal(alice)).toBeUndefined();
+  expect(await database.db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
+});
 
-    test('forgetting destroys the row and says whether there was one', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('key'));
-      expect(await keyStore.forget(alice)).toBe(true);
-      expect(await keyStore.forget(alice)).toBe(false);
-      expect(await keyStore.reveal(alice)).toBeUndefined();
-      expect(await database.db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
-    });
+test('equal user ids in two workspaces are two people, in those of one organisation the same', async () => {
+  const keyStore = await keyStoreOn(await embedded.emptyDatabase());
+  const inCorp = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
+  for (const person of [alice, otherAlice, inCorp]) await keyStore.link(person, new Secret(person.teamId));
+  await keyStore.forget(alice);
+  expect(await keyStore.reveal(alice)).toBeUndefined();
+  expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe(otherAlice.teamId);
+  expect((await keyStore.reveal({ ...inCorp, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('T0CORPONE');
+});
 
-    test('equal user ids in two workspaces are two people', async () => {
-      const keyStore = await keyStoreOn(await emptyDatabase());
-      await keyStore.link(alice, new Secret('acme'));
-      await keyStore.link(otherAlice, new Secret('beta'));
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('acme');
-      expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe('beta');
-      await keyStore.forget(alice);
-      expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe('beta');
-    });
+test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  await keyStore.link(alice, new Secret('old key'));
+  const older = await rowOf(database, alice);
+  await keyStore.link(alice, new Secret('new key'));
+  await database.db.updateTable('linked_keys').set(older).execute();
+  await expect(keyStore.reveal(alice)).rejects.toMatchObject({ name: 'SealError', code: 'replayed' });
+  const [newest] = await createAudit({ db: database.db, now: () => at }).recent(alice.teamId, 1);
+  expect(newest).toMatchObject({
+    event: 'key-mismatch',
+    actor: 'system',
+    subject: alice.userId,
+    detail: { code: 'replayed' },
+  });
+  await keyStore.link(alice, new Secret('newest key'));
+  expect((await keyStore.reveal(alice))?.key.reveal()).toBe('newest key');
+});
 
-    test('within an organisation a person is the same in every workspace', async () => {
-      const keyStore = await keyStoreOn(await emptyDatabase());
-      const here = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
-      await keyStore.link(here, new Secret('corp'));
-      expect((await keyStore.reveal({ ...here, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('corp');
-      expect(await keyStore.reveal(alice)).toBeUndefined();
-    });
+test('a destroyed row that is put back does not open', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  await keyStore.link(alice, new Secret('key'));
+  const destroyed = await rowOf(database, alice);
+  await keyStore.forget(alice);
+  await database.db.insertInto('linked_keys').values(destroyed).execute();
+  await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
 
-    test('a removed app takes the keys of its workspace and of no other', async () => {
-      const keyStore = await keyStoreOn(await emptyDatabase());
-      for (const person of [alice, bob, otherAlice]) await keyStore.link(person, new Secret('key'));
-      expect(await keyStore.forgetTenant('T0ACME000')).toBe(2);
-      expect(await keyStore.describe(alice)).toBeUndefined();
-      expect(await keyStore.describe(otherAlice)).toBeDefined();
-    });
+  await database.db.deleteFrom('linked_keys').execute();
+  await keyStore.link(alice, new Secret('key'));
+  const ofTenant = await rowOf(database, alice);
+  await keyStore.forgetTenant(alice.teamId);
+  await database.db.insertInto('linked_keys').values(ofTenant).execute();
+  await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+});
 
-    test('a row moved to another person does not open', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('key-of-alice'));
-      await keyStore.link(bob, new Secret('key-of-bob'));
-      const stolen = await database.db
-        .selectFrom('linked_keys')
-        .select('sealed')
-        .where('user_id', '=', alice.userId)
-        .executeTakeFirstOrThrow();
-      await database.db.updateTable('linked_keys').set(stolen).where('user_id', '=', bob.userId).execute();
-      const refused = await keyStore.reveal(bob).catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(SealError);
-      expect(refused).toMatchObject({ code: 'refused' });
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key-of-alice');
-    });
+test('an older copy does not open either where the record of its version was taken away', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  await keyStore.link(alice, new Secret('old key'));
+  const older = await rowOf(database, alice);
+  await keyStore.link(alice, new Secret('new key'));
+  await database.db.updateTable('linked_keys').set(older).execute();
+  const takeAway = sql`delete from sealed_versions`;
+  await expect(takeAway.execute(database.db)).rejects.toMatchObject({ code: '23000' });
+  await pastTheTriggers(database, takeAway);
+  await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
+});
 
-    test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('old key'));
-      const older = await rowOf(database, alice);
-      await keyStore.link(alice, new Secret('new key'));
-      await database.db.updateTable('linked_keys').set(older).execute();
-      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ name: 'SealError', code: 'replayed' });
-      const [newest] = await createAudit({ db: database.db, now: () => at }).recent(alice.teamId, 1);
-      expect(newest).toMatchObject({
-        event: 'key-mismatch',
-        actor: 'system',
-        subject: alice.userId,
-        detail: { code: 'replayed' },
-      });
-      await keyStore.link(alice, new Secret('newest key'));
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('newest key');
-    });
+test('a row that takes its version along to another person does not open', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  for (const thief of [bob, otherAlice]) {
+    await keyStore.link(alice, new Secret('key-of-alice'));
+    await keyStore.link(thief, new Secret('key-of-thief'));
+    const { sealed, key_id, version } = await rowOf(database, alice);
+    const ofThief = { tenant: thief.teamId, user_id: thief.userId };
+    await database.db
+      .updateTable('linked_keys')
+      .set({ sealed, key_id, version })
+      .where((is) => is.and(ofThief))
+      .execute();
+    await pastTheTriggers(
+      database,
+      sql`update sealed_versions set version = ${version}
+           where tenant = ${ofThief.tenant} and user_id = ${ofThief.user_id}`,
+    );
+    await expect(keyStore.reveal(thief)).rejects.toMatchObject({ code: 'refused' });
+  }
+});
 
-    test('a destroyed row that is put back does not open', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('key'));
-      const destroyed = await rowOf(database, alice);
-      await keyStore.forget(alice);
-      await database.db.insertInto('linked_keys').values(destroyed).execute();
-      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+test('a clock that goes back keeps what is linked after', async () => {
+  const database = await embedded.emptyDatabase();
+  let now = at;
+  const keyStore = await keyStoreOn(database, () => now);
+  await keyStore.link(alice, new Secret('first'));
+  const older = await rowOf(database, alice);
+  now = new Date(at.getTime() - 86_400_000);
+  await keyStore.link(alice, new Secret('second'));
+  expect((await keyStore.reveal(alice))?.key.reveal()).toBe('second');
+  await database.db.updateTable('linked_keys').set(older).execute();
+  await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
+});
 
-      await database.db.deleteFrom('linked_keys').execute();
-      await keyStore.link(alice, new Secret('key'));
-      const ofTenant = await rowOf(database, alice);
-      await keyStore.forgetTenant(alice.teamId);
-      await database.db.insertInto('linked_keys').values(ofTenant).execute();
-      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
-    });
+test('each link and each loss is recorded with the change: who, whose, why', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  const { fingerprint } = await keyStore.link(alice, new Secret('first'));
+  await keyStore.link(alice, new Secret('second'), { cause: 'page' });
+  await keyStore.forget(alice, { cause: 'disconnect' });
+  await keyStore.forget(alice, { cause: 'disconnect' });
+  await keyStore.link(alice, new Secret('third'));
+  await keyStore.link(bob, new Secret('fourth'));
+  await keyStore.forgetTenant(alice.teamId, { cause: 'app-uninstalled' });
+  const audit = createAudit({ db: database.db, now: () => at });
+  const records = (await audit.recent(alice.teamId, 20)).toReversed();
+  expect(records.map(({ actor, event, subject, detail }) => [actor, event, subject, detail])).toEqual([
+    ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint, replaced: false }],
+    [
+      'U0ALICE00',
+      'key-linked',
+      'U0ALICE00',
+      { fingerprint: expect.any(String), replaced: true, cause: 'page' },
+    ],
+    ['U0ALICE00', 'key-destroyed', 'U0ALICE00', { cause: 'disconnect' }],
+    ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: false }],
+    ['U0BOB0000', 'key-linked', 'U0BOB0000', { fingerprint: expect.any(String), replaced: false }],
+    ['system', 'key-destroyed', 'U0ALICE00', { cause: 'app-uninstalled' }],
+    ['system', 'key-destroyed', 'U0BOB0000', { cause: 'app-uninstalled' }],
+  ]);
+  expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true, records: 7 });
+});
 
-    test('an older copy does not open either where the record of its version was taken away', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('old key'));
-      const older = await rowOf(database, alice);
-      await keyStore.link(alice, new Secret('new key'));
-      await database.db.updateTable('linked_keys').set(older).execute();
-      const takeAway = sql`delete from sealed_versions`;
-      await expect(takeAway.execute(database.db)).rejects.toMatchObject({ code: '23000' });
-      await pastTheTriggers(database, takeAway);
-      await expect(keyStore.reveal(alice)).rejects.toBeInstanceOf(SealError);
-    });
+test('a change that cannot be recorded does not happen', async () => {
+  const database = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn(database);
+  await keyStore.link(alice, new Secret('key'));
+  const secretly = { cause: 'xoxb-1-2-abc' };
+  await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow(looksSecret);
+  await expect(keyStore.forget(alice, secretly)).rejects.toThrow(looksSecret);
+  await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow(looksSecret);
+  expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
+});
 
-    test('a row that takes its version along to another person does not open', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      for (const thief of [bob, otherAlice]) {
-        await keyStore.link(alice, new Secret('key-of-alice'));
-        await keyStore.link(thief, new Secret('key-of-thief'));
-        const { sealed, key_id, version } = await rowOf(database, alice);
-        const ofThief = { tenant: thief.teamId, user_id: thief.userId };
-        await database.db
-          .updateTable('linked_keys')
-          .set({ sealed, key_id, version })
-          .where((is) => is.and(ofThief))
-          .execute();
-        await pastTheTriggers(
-          database,
-          sql`update sealed_versions set version = ${version}
-               where tenant = ${ofThief.tenant} and user_id = ${ofThief.user_id}`,
-        );
-        await expect(keyStore.reveal(thief)).rejects.toMatchObject({ code: 'refused' });
-      }
-    });
+// The embedded database has one session, in which nothing runs beside a transaction.
+test.skipIf(engines.postgres.skip)(
+  'a key that is being linked while the app is uninstalled leaves no row',
+  async () => {
+    const database = await engines.postgres.emptyDatabase();
+    const sealer = createSealer(await createKeyring());
+    const [sealing, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const seal: typeof sealer.seal = async (...given) => {
+      sealing.resolve();
+      await go.promise;
+      return sealer.seal(...given);
+    };
+    const options = { db: database.db, now: () => at };
+    const slow = createKeyStore({ ...options, sealer: { ...sealer, seal } });
+    const linking = slow.link(alice, new Secret('key-of-alice'));
+    await sealing.promise;
+    const removing = createKeyStore({ ...options, sealer }).forgetTenant('T0ACME000');
+    // Time in which it would be done, if it did not wait for the key that is being linked.
+    for (let nth = 0; nth < 20; nth += 1) await database.db.selectFrom('names').selectAll().execute();
+    go.resolve();
+    await linking;
+    expect(await removing).toBe(1);
+    expect(await slow.describe(alice)).toBeUndefined();
+  },
+);
 
-    test('a clock that goes back keeps what is linked after', async () => {
-      const database = await emptyDatabase();
-      let now = at;
-      const keyStore = await keyStoreOn(database, undefined, () => now);
-      await keyStore.link(alice, new Secret('first'));
-      const older = await rowOf(database, alice);
-      now = new Date(at.getTime() - 86_400_000);
-      await keyStore.link(alice, new Secret('second'));
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('second');
-      await database.db.updateTable('linked_keys').set(older).execute();
-      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
-    });
-
-    test('each link and each loss is recorded with the change: who, whose, why', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      const { fingerprint } = await keyStore.link(alice, new Secret('first'));
-      await keyStore.link(alice, new Secret('second'), { cause: 'page' });
-      await keyStore.forget(alice, { cause: 'disconnect' });
-      await keyStore.forget(alice, { cause: 'disconnect' });
-      await keyStore.link(alice, new Secret('third'));
-      await keyStore.link(bob, new Secret('fourth'));
-      await keyStore.forgetTenant(alice.teamId, { cause: 'app-uninstalled' });
-      const audit = createAudit({ db: database.db, now: () => at });
-      const records = (await audit.recent(alice.teamId, 20)).toReversed();
-      expect(records.map(({ actor, event, subject, detail }) => [actor, event, subject, detail])).toEqual([
-        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint, replaced: false }],
-        [
-          'U0ALICE00',
-          'key-linked',
-          'U0ALICE00',
-          { fingerprint: expect.any(String), replaced: true, cause: 'page' },
-        ],
-        ['U0ALICE00', 'key-destroyed', 'U0ALICE00', { cause: 'disconnect' }],
-        ['U0ALICE00', 'key-linked', 'U0ALICE00', { fingerprint: expect.any(String), replaced: false }],
-        ['U0BOB0000', 'key-linked', 'U0BOB0000', { fingerprint: expect.any(String), replaced: false }],
-        ['system', 'key-destroyed', 'U0ALICE00', { cause: 'app-uninstalled' }],
-        ['system', 'key-destroyed', 'U0BOB0000', { cause: 'app-uninstalled' }],
-      ]);
-      expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true, records: 7 });
-    });
-
-    test('a change that cannot be recorded does not happen', async () => {
-      const database = await emptyDatabase();
-      const keyStore = await keyStoreOn(database);
-      await keyStore.link(alice, new Secret('key'));
-      const secretly = { cause: 'xoxb-1-2-abc' };
-      await expect(keyStore.link(alice, new Secret('other'), secretly)).rejects.toThrow(looksSecret);
-      await expect(keyStore.forget(alice, secretly)).rejects.toThrow(looksSecret);
-      await expect(keyStore.forgetTenant(alice.teamId, secretly)).rejects.toThrow(looksSecret);
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
-    });
-
-    test('links, losses and a removed app at the same moment leave whole rows and a whole record', async () => {
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)(
+    'links, losses and a removed app at the same moment leave whole rows and a whole record',
+    async () => {
       const database = await emptyDatabase();
       const keyStore = await keyStoreOn(database);
       const people = [alice, bob, { ...alice, userId: 'U0CAROL00' }];
@@ -277,66 +255,6 @@ describe.each(engines.both)('on $name', ({ name, skip, emptyDatabase }) => {
         expect(found?.key.reveal() ?? 'key 0').toMatch(/^key \d+$/);
       }
       expect(await verifyChain(database.db, alice.teamId)).toMatchObject({ ok: true });
-    });
-
-    // The embedded database has one session, in which nothing runs beside a transaction.
-    test.skipIf(name === 'embedded')(
-      'a key that is being linked while the app is uninstalled leaves no row',
-      async () => {
-        const database = await emptyDatabase();
-        const sealer = createSealer(await createKeyring());
-        const [sealing, go] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-        const seal: typeof sealer.seal = async (...given) => {
-          sealing.resolve();
-          await go.promise;
-          return sealer.seal(...given);
-        };
-        const options = { db: database.db, now: () => at };
-        const slow = createKeyStore({ ...options, sealer: { ...sealer, seal } });
-        const linking = slow.link(alice, new Secret('key-of-alice'));
-        await sealing.promise;
-        const removing = createKeyStore({ ...options, sealer }).forgetTenant('T0ACME000');
-        // Time in which it would be done, if it did not wait for the key that is being linked.
-        for (let nth = 0; nth < 20; nth += 1) await database.db.selectFrom('names').selectAll().execute();
-        go.resolve();
-        await linking;
-        expect(await removing).toBe(1);
-        expect(await slow.describe(alice)).toBeUndefined();
-      },
-    );
-
-    test('a row under a key that the keyring no longer holds says which key is missing', async () => {
-      const database = await emptyDatabase();
-      await (await keyStoreOn(database, generateKeys('old'))).link(alice, new Secret('key'));
-      const keyStore = await keyStoreOn(database, generateKeys('new'));
-      await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'unknown_key', keyId: 'old' });
-    });
-
-    test('after a change of the primary key older rows still open', async () => {
-      const database = await emptyDatabase();
-      const [old, next] = [generateKeys('old'), generateKeys('new')];
-      await (await keyStoreOn(database, old)).link(alice, new Secret('key'));
-      const keyStore = await keyStoreOn(database, `${next},${old}`);
-      expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key');
-    });
-  });
-});
-
-describe('embedded', () => {
-  test('a key whose link was acknowledged survives kill -9', async () => {
-    const place = await engines.embedded.createLocation();
-    const entries = generateKeys('k1');
-    const child = spawn(
-      process.execPath,
-      [new URL('link-key-process.ts', import.meta.url).pathname, place.dataDir, entries],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
-    const ended = once(child, 'exit');
-    const said = await Promise.race([once(child.stdout, 'data'), ended]);
-    expect(String(said[0])).toBe('linked\n');
-    child.kill('SIGKILL');
-    await ended;
-    const keyStore = await keyStoreOn(await place.open(), entries);
-    expect((await keyStore.reveal(alice))?.key.reveal()).toBe('key-of-alice');
-  });
+    },
+  );
 });

@@ -79,13 +79,6 @@ test('no other context opens it', async () => {
   );
 });
 
-test.each(['tenant', 'userId', 'kind'] as const)('a changed %s alone does not open it', async (member) => {
-  const sealed = await sealer.seal(new Secret('key'), context);
-  await expect(sealer.open(sealed, { ...context, [member]: 'X' })).rejects.toMatchObject({
-    code: 'refused',
-  });
-});
-
 test('a version changed, added or left out does not open it', async () => {
   const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
   for (const right of versions) {

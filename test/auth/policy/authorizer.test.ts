@@ -1,16 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
-import type { People, Profile } from '../../../src/auth/identity.ts';
+import type { MissingScope, People, Profile } from '../../../src/auth/identity.ts';
 import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import {
   assertKnown,
+  computeQuorum,
   createAuthorizer,
   decidePosting,
+  findApproverCandidates,
+  findOtherAdmins,
   RolesUnknown,
 } from '../../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
-import { decideApproval, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
+import { type Actor, decideApproval, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring } from '../keyring/keyrings.ts';
@@ -153,4 +156,141 @@ test('people of another organisation are refused everything, and Slack is asked 
   const here = await setUp({}, { profile: { ...member, foreign: true } });
   expect((await here.authorizer.decide('read', undefined)).allowed).toBe(true);
   expect((await here.authorizer.actor()).foreign).toBe(false);
+});
+
+/** Slack as the look-up finds it; ids without a profile are nobody's. */
+function peopleWith(
+  profiles: Record<string, Partial<Profile>>,
+  configuredAdmins: readonly string[] = [],
+  missing: readonly MissingScope[] = [],
+): People & { readonly read: string[] } {
+  const read: string[] = [];
+  return {
+    read,
+    configuredAdmins,
+    profile: async (id, options) => {
+      if (options?.fresh) read.push(id);
+      return profiles[id] && { ...member, ...profiles[id] };
+    },
+    members: async () => [],
+    groups: async () => [],
+    forget: () => undefined,
+    missingScopes: () => missing,
+  };
+}
+
+test('those are admins whom the configuration or a profile of now says so, never the author', async () => {
+  const people = peopleWith({ U1: { admin: true }, U2: { admin: true }, U3: {}, U4: {} }, ['U4']);
+  expect(await findOtherAdmins(people, ['U1', 'U2', 'U3'], 'U1')).toEqual(['U4', 'U2']);
+  expect(people.read).toEqual(['U4', 'U2', 'U3']);
+});
+
+test('deactivated people, those of other organisations and mistyped ids are none', async () => {
+  const people = peopleWith({ U1: { deleted: true }, U2: { foreign: true } }, ['U1', 'U2', 'U9']);
+  expect(await findOtherAdmins(people, [], 'U5')).toEqual([]);
+});
+
+test('where Slack gives no profiles at all the configured ones are', async () => {
+  const missing = [{ lookup: 'admins', reason: 'missing_scope', lasting: true }] as const;
+  expect(await findOtherAdmins(peopleWith({}, ['U1'], missing), ['U2'], 'U5')).toEqual(['U1']);
+});
+
+test('where Slack does not answer it is unknown, unless another admin is found', async () => {
+  const silent = { unread: true } as const;
+  await expect(findOtherAdmins(peopleWith({ U1: silent }, ['U1']), [], 'U5')).rejects.toThrow(RolesUnknown);
+  const people = peopleWith({ U1: silent, U2: { admin: true } });
+  expect(await findOtherAdmins(people, ['U1', 'U2'], 'U5')).toEqual(['U2']);
+});
+
+const others = (count: number) => Array.from({ length: count }, (_, index) => `U1${index}`);
+const profilesOf = (ids: readonly string[]) => Object.fromEntries(ids.map((id) => [id, {}]));
+
+test('an admin behind a hundred others is found, and nobody after them is read', async () => {
+  const ids = [...others(100), 'U2ADMIN', ...others(300).slice(100)];
+  const people = peopleWith({ ...profilesOf(ids), U2ADMIN: { admin: true } });
+  expect(await findOtherAdmins(people, ids, 'U')).toEqual(['U2ADMIN']);
+  expect(people.read).toHaveLength(120);
+});
+
+test('where Slack stops to answer before an admin is found it is unknown, and it is not asked on', async () => {
+  const ids = others(300);
+  const people = peopleWith({ ...profilesOf(ids), [ids[45] ?? '']: { unread: true } });
+  await expect(findOtherAdmins(people, ids, 'U')).rejects.toThrow(RolesUnknown);
+  expect(people.read).toHaveLength(80);
+});
+
+test('where all others were read and none is an admin there is none; with more than are read it is unknown', async () => {
+  const people = peopleWith(profilesOf(others(401)));
+  expect(await findOtherAdmins(people, others(400), 'U')).toEqual([]);
+  await expect(findOtherAdmins(people, others(401), 'U')).rejects.toThrow(RolesUnknown);
+  expect(people.read).toHaveLength(800);
+});
+
+const needsTwo = { ...initialPolicy, approverGroups: ['S1'], destroyApprovals: 2 };
+
+function peopleOfGroup(profiles: Record<string, Partial<Profile>>, members: readonly string[]): People {
+  return { ...peopleWith(profiles), members: async () => members };
+}
+
+test('approvers behind a hundred who are gone are found', async () => {
+  const ids = [...others(100), 'U2A', 'U2B'];
+  const gone = Object.fromEntries(others(100).map((id) => [id, { deleted: true }]));
+  const candidates = await findApproverCandidates(
+    peopleOfGroup({ ...gone, U2A: {}, U2B: {} }, ids),
+    needsTwo,
+  );
+  expect(computeQuorum(needsTwo, 'destroy', candidates, 'U').able).toEqual(['U2A', 'U2B']);
+});
+
+test('an approver whom Slack does not tell of is neither able nor missing', async () => {
+  const ask = (known: Record<string, Partial<Profile>>, ids: readonly string[]) =>
+    findApproverCandidates(peopleOfGroup(known, ids), needsTwo);
+  const unread = { unread: true } as const;
+  const few = await ask({ U1: {}, U2: unread }, ['U1', 'U2']);
+  expect(() => computeQuorum(needsTwo, 'destroy', few, 'U')).toThrow(RolesUnknown);
+  const enough = await ask({ U1: {}, U2: unread, U3: {} }, ['U1', 'U2', 'U3']);
+  expect(computeQuorum(needsTwo, 'destroy', enough, 'U').able).toEqual(['U1', 'U3']);
+});
+
+const approverOf = (userId: string, more: Partial<Actor> = {}): Actor => {
+  return { userId, foreign: false, linked: false, admin: false, groups: [], ...more };
+};
+
+test.each([
+  ['one of three', 1, ['U1', 'U2', 'U3'], 'U4', ['U1', 'U2', 'U3'], true],
+  ['the requester does not count', 1, ['U1'], 'U1', [], false],
+  ['two of two', 2, ['U1', 'U2'], 'U4', ['U1', 'U2'], true],
+  ['two, and the requester is one of them', 2, ['U1', 'U2'], 'U1', ['U2'], false],
+  ['three of two', 3, ['U1', 'U2'], 'U4', ['U1', 'U2'], false],
+  ['none is needed', 0, [], 'U4', [], true],
+  ['nobody is there', 1, [], 'U4', [], false],
+  ['the same one twice', 2, ['U1', 'U1'], 'U4', ['U1'], false],
+] as const)('a quorum: %s', (_name, needed, candidates, requester, able, reachable) => {
+  const approvals = { destroyApprovals: needed, changeApprovals: 9 };
+  const rules = { ...initialPolicy, approvers: ['U1', 'U2', 'U3'], ...approvals };
+  const actors = candidates.map((id) => approverOf(id));
+  expect(computeQuorum(rules, 'destroy', actors, requester)).toEqual({ needed, able, reachable });
+});
+
+test('a quorum counts only approvers of the own organisation', () => {
+  const rules = { ...initialPolicy, approvers: ['U1', 'U2'] };
+  const candidates = [
+    approverOf('U1', { foreign: true }),
+    approverOf('U3', { admin: true }),
+    approverOf('U2'),
+  ];
+  expect(computeQuorum(rules, 'destroy', candidates, 'U4').able).toEqual(['U2']);
+});
+
+test('the candidates are named or in a group, without deactivated people, or nobody knows', async () => {
+  const rules = { ...initialPolicy, approvers: ['U1', 'U2'], approverGroups: ['S1'] };
+  const carl = { admin: true, foreign: true };
+  const people = peopleOfGroup({ U1: {}, U2: { deleted: true }, U3: carl }, ['U3', 'U1', 'U9']);
+  expect(await findApproverCandidates(people, rules)).toEqual([
+    approverOf('U1', { groups: ['S1'] }),
+    approverOf('U3', { ...carl, groups: ['S1'] }),
+    approverOf('U9', { groups: ['S1'] }),
+  ]);
+  const unread = { ...people, members: async () => undefined };
+  await expect(findApproverCandidates(unread, rules)).rejects.toThrow(RolesUnknown);
 });

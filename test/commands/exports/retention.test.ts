@@ -6,7 +6,7 @@ import { countOverdueFiles } from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob } from '../../../src/commands/exports/retention.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { renderSettingsSummary } from '../../../src/views/settings/form.ts';
+import { renderSettingsSummary } from '../../../src/views/settings/settings.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 
 const { embedded } = await prepareEngines();

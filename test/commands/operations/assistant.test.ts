@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { confirm } from '../../../src/commands/operations/decide.ts';
-import { expireOverdue } from '../../../src/commands/operations/expiry.ts';
+import { approve } from '../../../src/commands/operations/decide.ts';
+import { expireOverdue } from '../../../src/commands/operations/execute.ts';
+import { findWaitingFor } from '../../../src/commands/operations/model.ts';
 import { proposeByAssistant, retry, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
-import { findWaitingFor } from '../../../src/commands/operations/queries.ts';
 import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
@@ -35,7 +35,7 @@ test('what an assistant asks for waits for its own person, whoever else presses'
   const pressed = await approveNow(ledger, operation.id, ben, { ...freely, version: policy.version });
   expect(pressed).toMatchObject({ kind: 'not-requester', operation: { state: 'proposed' } });
   const context = makeContext(olivia, operation, { ...freely, version: policy.version });
-  const confirmed = await confirm(ledger, operation.id, olivia, context);
+  const confirmed = await approve(ledger, operation.id, olivia, context);
   expect(confirmed).toMatchObject({ kind: 'approved', operation: { state: 'approved' } });
 });
 

@@ -1,23 +1,24 @@
 import { sql } from 'kysely';
-import { createAudit } from '../../../src/auth/audit/audit.ts';
-import type { AuditRecord } from '../../../src/auth/audit/chain.ts';
+import { type AuditRecord, createAudit } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import type { Keyring } from '../../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { type Actor, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import { approve } from '../../../src/commands/operations/decide.ts';
-import { begin, executeOperationJob } from '../../../src/commands/operations/execute.ts';
-import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
+import { begin, executeOperationJob, settle } from '../../../src/commands/operations/execute.ts';
+import { indexKinds, type Settlement } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import { variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { type VolumeRequest, volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
-import type {
-  DecisionContext,
-  Operation,
-  OperationState,
-  Proposal,
+import {
+  type Answer,
+  type DecisionContext,
+  findOperation,
+  type Operation,
+  type OperationState,
+  type Proposal,
 } from '../../../src/commands/operations/model.ts';
-import { findOperation } from '../../../src/commands/operations/queries.ts';
+import { propose, retry } from '../../../src/commands/operations/propose.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
@@ -170,20 +171,64 @@ export async function storePolicy(
     .execute();
 }
 
+/** An operation that is there. */
+export async function findNow(ledger: Ledger, id: string, tenant = acme): Promise<Operation> {
+  const operation = await findOperation(ledger, tenant, id);
+  if (!operation) throw new Error(`There is no operation ${id}.`);
+  return operation;
+}
+
 /** Approves with the facts as they are. */
 export async function approveNow(ledger: Ledger, id: string, by: Person, rules: Policy = policy) {
-  const operation = await findOperation(ledger, acme, id);
-  if (!operation) throw new Error(`There is no operation ${id}.`);
+  const operation = await findNow(ledger, id);
   await storePolicy(ledger.db, acme, rules);
   return approve(ledger, id, by, makeContext(by, operation, rules));
 }
 
 /** Begins with the facts as they are. */
 export async function beginNow(ledger: Ledger, id: string, rules: Policy = policy) {
-  const operation = await findOperation(ledger, acme, id);
-  if (!operation) throw new Error(`There is no operation ${id}.`);
+  const operation = await findNow(ledger, id);
   await storePolicy(ledger.db, acme, rules);
   return begin(ledger, id, makeContext(olivia, operation, rules));
+}
+
+/** `already denied`, `void key-gone`, `not-allowed foreign`: an answer, with why or with the state after it. */
+export function brief(
+  answer: Answer | { readonly kind: 'begun' | 'settled'; readonly operation: Operation },
+) {
+  if (answer.kind === 'not-found') return answer.kind;
+  if (answer.kind === 'not-allowed') return `${answer.kind} ${answer.decision.reason}`;
+  return `${answer.kind} ${'why' in answer ? answer.why : answer.operation.state}`;
+}
+
+/** A ledger on a database, and what people and jobs do with it. */
+export async function startLedger(database: Database) {
+  const harness = await createLedgerHarness(database);
+  const { ledger } = harness;
+  const ask = async (...proposal: Parameters<typeof makeProposal>) =>
+    (await propose(ledger, makeProposal(...proposal))).id;
+  const approveBy = async (id: string, by: Person, rules = policy) =>
+    brief(await approveNow(ledger, id, by, rules));
+  const beginBy = async (id: string, rules = policy) => brief(await beginNow(ledger, id, rules));
+  return {
+    ...harness,
+    ask,
+    approve: approveBy,
+    begin: beginBy,
+    find: (id: string) => findNow(ledger, id),
+    settle: async (id: string, state: Settlement['state'], word: string = state) =>
+      brief(await settle(ledger, id, { state, outcome: { word } })),
+    /** One that is executing. */
+    run: async (...proposal: Parameters<typeof makeProposal>) => {
+      const id = await ask(...proposal);
+      const [, , rules] = proposal;
+      if ((await findNow(ledger, id)).state === 'proposed') await approveBy(id, ben, rules);
+      await beginBy(id, rules);
+      return id;
+    },
+    retry: (id: string, by: Person, rules = policy, on = ledger) =>
+      retry(on, id, by, { policy: rules, channelId: 'C0OPS0000', snapshot: { zones: [1] }, approvers: [] }),
+  };
 }
 
 export interface OperationEvent {

@@ -33,17 +33,20 @@ describe('a variable is set', () => {
       .filter(({ path }) => path.includes('/variables/'))
       .map(({ body }) => body as object);
 
-  async function fill(values: Record<string, unknown>): Promise<string> {
+  async function openForm() {
     await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    await team.alice.waitForModal('variables:submit');
+    return team.alice.waitForModal('variables:submit');
+  }
+
+  async function fill(values: Record<string, unknown>): Promise<string> {
+    await openForm();
     const { errors } = await team.alice.submit(values);
     expect(errors).toBeUndefined();
     return (await team.alice.waitForModal(says.answered)).reads;
   }
 
   test('the form shows the zones that run the script and says that the value is a secret', async () => {
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    const form = await team.alice.waitForModal('variables:submit');
+    const form = await openForm();
     expect(readStable(form)).toMatchSnapshot();
   });
 
@@ -71,8 +74,7 @@ describe('a variable is set', () => {
   });
 
   test('the name that the CDN told stands on the form, and in what is said of later changes', async () => {
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    const form = await team.alice.waitForModal('variables:submit');
+    const form = await openForm();
     expect(findBlock(form, 'variableId')).toContain('FEATURE_X');
     await team.alice.submit({ required: 'false' });
     expect(readStable(await team.alice.waitForModal(says.answered))).toMatchSnapshot();
@@ -100,8 +102,7 @@ describe('a variable is set', () => {
   });
 
   test('curly quotes are an error of their field until they are meant', async () => {
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    await team.alice.waitForModal('variables:submit');
+    await openForm();
     const before = findSentBodies().length;
     const { errors } = await team.alice.submit({ moreValue: '{“on”: true}' });
     expect(errors).toMatchInlineSnapshot(`
@@ -120,8 +121,7 @@ describe('a variable is set', () => {
     const errors = [{ field: 'DefaultValue', message }];
     const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
     team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status: 400, body });
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    await team.alice.waitForModal('variables:submit');
+    await openForm();
     await team.alice.submit({ defaultValue: secretValue });
     const form = await team.alice.waitForModal(
       ({ callback_id, reads }) => callback_id === 'variables:submit' && reads.includes(message),
@@ -131,8 +131,7 @@ describe('a variable is set', () => {
   });
 
   test('an empty value needs its own box; no change is an error', async () => {
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    await team.alice.waitForModal('variables:submit');
+    await openForm();
     expect((await team.alice.submit({})).errors).toMatchInlineSnapshot(`
       {
         "defaultValue": "Nothing would change. Type a new value, or pick below.",
@@ -153,8 +152,7 @@ describe('a variable is set', () => {
     const detail = `What the CDN says with ${status}`;
     const body = { title: 'Problem', status, detail };
     team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status, body });
-    await team.alice.slash(`variable ${scriptId} ${variableId}`);
-    await team.alice.waitForModal('variables:submit');
+    await openForm();
     await team.alice.submit({ required: 'true' });
     // In the form, where it was refused; else in what is left of it.
     const { reads } = await team.alice.waitForModal(detail);

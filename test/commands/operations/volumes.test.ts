@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { connect } from '../../support/bot.ts';
+import { connect, disconnect } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { says } from './words.ts';
 import {
@@ -32,10 +32,20 @@ describe('a volume is deleted', () => {
     await team.bot.stop();
   });
 
+  async function openForm({ appId, volumeId }: Volumes) {
+    await team.alice.slash(`volume delete ${appId} ${volumeId}`);
+    return team.alice.waitForModal('volumes:submit');
+  }
+
+  /** Asks for the deletion; answers with its card. */
+  async function askFor(volume: Volumes) {
+    await requestDeletion(team, volume);
+    return team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+  }
+
   test('an approved deletion runs, and its messages say so', async () => {
     const volume = team.addVolume();
-    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
-    const form = await team.alice.waitForModal('volumes:submit');
+    const form = await openForm(volume);
     expect(stable(form, volume)).toMatchSnapshot('the form');
     await team.alice.submit({ confirmVolumeId: volume.volumeId, reason });
     expect(stable(await team.alice.waitForModal(says.needsOneApproval), volume)).toMatchSnapshot('sent');
@@ -71,8 +81,7 @@ describe('a volume is deleted', () => {
 
   test('a confirmation that differs is an error of that field', async () => {
     const volume = team.addVolume();
-    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
-    await team.alice.waitForModal('volumes:submit');
+    await openForm(volume);
     const { errors } = await team.alice.submit({ confirmVolumeId: 'another', reason: 'x' });
     expect(errors).toMatchInlineSnapshot(`
       {
@@ -123,8 +132,7 @@ describe('a volume is deleted', () => {
 
   test('the requester reads the reason of a denial', async () => {
     const volume = team.addVolume();
-    await requestDeletion(team, volume);
-    const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    const card = await askFor(volume);
     await team.bob.press('approvals:deny', { ts: card.ts });
     await team.bob.waitForModal('approvals:deny-submit');
     await team.bob.submit({ reason: 'It is <needed> until Friday' });
@@ -138,8 +146,7 @@ describe('a volume is deleted', () => {
 
   test('an attached instance: nothing is deleted, and the message says what to do first', async () => {
     const volume = team.addVolume({ attached: true });
-    await requestDeletion(team, volume);
-    const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    const card = await askFor(volume);
     await team.bob.press('approvals:approve', { ts: card.ts });
     const told = await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.notDone));
     expect(stable(told, volume)).toMatchSnapshot();
@@ -149,8 +156,7 @@ describe('a volume is deleted', () => {
 
   test('a request is void once its requester has connected another key', async () => {
     const volume = team.addVolume();
-    await requestDeletion(team, volume);
-    const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    const card = await askFor(volume);
     await connect(team.bot, alice, ops, team.bot.cdn.restrictedKey);
     await team.bob.press('approvals:approve', { ts: card.ts });
     const { reads } = await team.bob.waitForMessage(says.isVoid);
@@ -163,8 +169,7 @@ describe('a volume is deleted', () => {
   test('a lost answer: the outcome is unknown until a person confirms it', async () => {
     const volume = team.addVolume();
     team.bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
-    await requestDeletion(team, volume);
-    const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    const card = await askFor(volume);
     await team.bob.press('approvals:approve', { ts: card.ts });
     await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.outcomeUnknown));
     await team.alice.press('approvals:check');
@@ -198,8 +203,7 @@ describe('a volume is deleted', () => {
       await team.alice.closeModal();
     }
     const volume = team.addVolume();
-    await requestDeletion(team, volume);
-    const { ts } = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+    const { ts } = await askFor(volume);
     await team.bob.press('approvals:approve', { ts, value: '\u0000' });
     await team.bob.waitForMessage(says.noSuchRequest);
     await team.carol.press('approvals:deny', { ts });
@@ -279,6 +283,24 @@ describe('a volume is deleted', () => {
     expect(stable).toMatchSnapshot();
     expect(reads).not.toContain(reason);
   });
+
+  test.each(['a disconnected key', 'a deactivated person'])(
+    '%s cancels the request, and its card says so',
+    async (why) => {
+      const volume = team.addVolume();
+      await requestDeletion(team, volume);
+      const card = await team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+      await team.alice.waitForMessage(says.yourRequest(volume.volumeId));
+      const { id: team_id } = team.bot.slack.workspaces.acme;
+      const user = { id: alice, team_id, deleted: true };
+      if (why === 'a disconnected key') await disconnect(team.alice);
+      else await team.bot.slack.event({ type: 'user_change', user }, { teamId: team_id });
+      await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
+      if (why === 'a disconnected key') await team.alice.waitForMessage(says.cancelledWithKey);
+      await connect(team.bot, alice, ops);
+      expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+    },
+  );
 
   test('no message or form breaks a limit of Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
-import { dayMs } from '../../../src/lib/time.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
@@ -95,15 +94,6 @@ test('an undo that lowers approvals waits too, and a rejection leaves things as 
   expect(form.reads).toContain('2 for a change');
 });
 
-test('the rule is turned off by two', async () => {
-  await saveSettings(people.alice, { secondAdmin: [] });
-  const asked = await card();
-  await pressed(inbox, 'settings:confirm', asked.ts);
-  await people.alice.closeModal();
-  const saved = await saveSettings(people.alice, { approvers: [alice] });
-  expect(hasAction(saved, 'settings:undo')).toBe(true);
-});
-
 test('the settings show what waits, and its author takes it back there', async () => {
   await saveSettings(people.alice, { operators: [alice] });
   await people.alice.closeModal();
@@ -117,23 +107,6 @@ test('the settings show what waits, and its author takes it back there', async (
   await people.alice.press('settings:reject');
   const back = await people.alice.waitForModal(/Cancelled/u);
   expect(readStable(back)).toMatchSnapshot('taken back');
-});
-
-test('after a day nothing is confirmed any more', async () => {
-  let ahead = 0;
-  // Over a socket, since requests that Slack signs are of its own time.
-  const later = await startBot({
-    zones: 1,
-    now: () => new Date(Date.now() + ahead),
-    env: { ADMIN_USER_IDS: carol },
-  });
-  await saveSettings(later.slack.as(alice, ops), { operators: [alice] });
-  const other = later.slack.as(carol, `D${carol}`);
-  const asked = await other.waitForMessage((message) => hasAction(message, 'settings:confirm'));
-  ahead = dayMs + 1;
-  expect(await pressed(other, 'settings:confirm', asked.ts)).toMatchSnapshot('expired');
-  expect(later.slack.problems).toEqual([]);
-  await later.stop();
 });
 
 function demote(userId: string): void {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Kind, OperationOutcome, VoidReason } from '../../../src/commands/operations/kinds/kind.ts';
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
-import { findTargetName } from '../../../src/commands/operations/queries.ts';
+import { findTargetName } from '../../../src/commands/operations/model.ts';
 import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/answers.ts';
 import {
   describeOutcome,
@@ -29,7 +29,7 @@ function show<Request>(
     via: undefined,
     words: {
       what: kind.describe(request, told),
-      consequences: kind.consequences(null, request),
+      consequences: { text: 'The consequences were not kept.' },
       outcome: outcome && kind.describeOutcome?.(outcome, request, told),
       isDestructive: true,
       labels: undefined,

@@ -34,7 +34,7 @@ export type VoidReason = z.output<typeof voidReason>;
 
 /** How an operation ended, or why the outcome is unknown. Never holds a secret. */
 export const outcomeShape = z.object({
-  /** A stable word: `done`, `not-found`, `timeout`; `void` with `why`. */
+  /** A stable word: `done`, `not-found`; `void` with `why`. */
   word: z.string(),
   status: z.number().optional(),
   requestId: z.string().optional(),
@@ -53,14 +53,14 @@ export interface Kind<Request> {
   /** Stored with each operation, so it never changes. */
   readonly name: string;
   readonly right: Right;
-  /** The approvers of the settings decide, and how many the settings say for `right`. A kind may say otherwise. */
+  /** Where it is not for the approvers of the settings to decide. */
   readonly approval?: ApprovalRule;
   readonly keyless?: true;
   /** Reads a stored request. @throws where the row does not hold one of this kind. */
   parse(stored: SealedRequest & { readonly setsValue: boolean }): Request;
   /** The sealed and sent form of the request. It has one spelling. @throws UserError for an impossible request. */
   request(request: Request, value?: Secret): SealedRequest;
-  /** What people decide by, from the facts that were sealed with the request. */
+  /** What people decide by, from the facts that were sealed with the request. @throws where they are not of this kind */
   consequences(snapshot: Json, request: Request): Consequences;
   /** What it does, in mrkdwn: `delete volume …`. */
   describe(request: Request, told: Told): string;
@@ -123,9 +123,9 @@ const unreadable: Kind<unknown> = {
   right: 'destroy',
   parse: refuse,
   request: refuse,
-  consequences: () => ({ text: 'The consequences were not kept.' }),
-  describe: () => 'do something that can no longer be read',
-  audit: () => ({}),
+  consequences: refuse,
+  describe: refuse,
+  audit: refuse,
   send: refuse,
 };
 

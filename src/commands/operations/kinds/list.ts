@@ -9,7 +9,3 @@ export const operationKinds: readonly RequestedKind<unknown>[] = [
   variableUpdate,
   settingsChange,
 ];
-
-export function findRequestedKind(name: string): RequestedKind<unknown> | undefined {
-  return operationKinds.find((kind) => kind.name === name);
-}

@@ -69,7 +69,7 @@ export const settingsChange: RequestedKind<SettingsRequest> = {
   check: {
     done: 'The settings are the new ones',
     notDone: 'The settings are as they were',
-    look: async () => '`/cdn settings` shows the settings as they are now.',
+    look: '`/cdn settings` shows the settings as they are now.',
   },
 
   audit(request, { snapshot }) {

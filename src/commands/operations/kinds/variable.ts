@@ -9,7 +9,7 @@ import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
 import { describeScriptConsequences } from '../../../views/operations/describe.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
-import { findNameOf } from '../queries.ts';
+import { findNamedTargets } from '../model.ts';
 import { type Execution, findUndone, type Settlement } from './kind.ts';
 import { type RequestedKind, readShown } from './requested.ts';
 
@@ -26,8 +26,7 @@ export const variableUpdate = {
   right: 'change',
 
   parse({ path, body, setsValue }) {
-    const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);
-    return { scriptId, variableId, required: readRequired(body), setsValue };
+    return { ...readVariablePath(path), required: readRequired(body), setsValue };
   },
   request({ scriptId, variableId, required, setsValue }, value = setsValue ? new Secret('') : undefined) {
     const body = variableBody({ required, value });
@@ -37,12 +36,11 @@ export const variableUpdate = {
   /** The zones that run the script now, and the variable's name if the CDN has told it. */
   async load({ scriptId, variableId }, context) {
     const path = variablePath(scriptId, variableId);
-    const name = await findNameOf(context.ledger, tenantId(context.person), path);
-    return { ...(await loadAffectedByScript(scriptId, context)), ...(name === undefined ? {} : { name }) };
+    const [named] = await findNamedTargets(context.ledger, { tenant: tenantId(context.person), path });
+    return { ...(await loadAffectedByScript(scriptId, context)), ...(named ? { name: named.name } : {}) };
   },
   consequences(snapshot) {
     const shown = readShown(snapshot);
-    if (!shown) return { text: 'The consequences were not kept.' };
     return { text: describeScriptConsequences(shown), zones: shown };
   },
 
@@ -84,8 +82,7 @@ export const variableUpdate = {
   check: {
     done: 'The variable has the new value',
     notDone: 'The variable is as it was',
-    look: async () =>
-      'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.',
+    look: 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.',
   },
 
   audit: ({ scriptId: script, variableId: variable, required, setsValue }, { name }) => {
@@ -97,6 +94,11 @@ export const variableUpdate = {
     return judge(await cdn().variables.update(path, body ?? '{}', value), execution);
   },
 } satisfies RequestedKind<VariableRequest>;
+
+export function readVariablePath(path: string) {
+  const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);
+  return { scriptId, variableId };
+}
 
 export function readVariableRequest({ kind, request }: { kind: string; request: unknown }) {
   return kind === variableUpdate.name ? (request as VariableRequest | undefined) : undefined;

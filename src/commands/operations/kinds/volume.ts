@@ -1,7 +1,5 @@
 import { volumePath } from '../../../api/apps.ts';
-import { ApiError } from '../../../api/http/errors.ts';
-import { UserError } from '../../../errors.ts';
-import { formatInteger, pluralize } from '../../../views/blocks/format.ts';
+import { pluralize } from '../../../views/blocks/format.ts';
 import { formatCode, truncateLines } from '../../../views/blocks/text.ts';
 import { describeVolumeConsequences } from '../../../views/operations/describe.ts';
 import { loadAffectedByVolume } from '../../zones/lookup.ts';
@@ -25,38 +23,21 @@ export const volumeDeletion = {
   load: ({ appId }, context) => loadAffectedByVolume(appId, context),
   consequences(snapshot) {
     const shown = readShown(snapshot);
-    if (!shown) return { text: 'The consequences were not kept.' };
     return { text: describeVolumeConsequences(shown), zones: shown };
   },
 
   describe: ({ appId, volumeId }) =>
     `delete volume ${formatCode(volumeId, 60)} of app ${formatCode(appId, 60)}, every instance`,
   describeOutcome({ word, instances }) {
-    if (word === 'done' && !instances) return 'Deleted. The CDN did not say how many instances there were.';
-    if (word === 'done' && instances) {
-      const ids = truncateLines(
-        instances.map((id) => formatCode(id, 60)),
-        1000,
-        ', ',
-      );
-      return `${pluralize(instances.length, 'instance')} deleted: ${ids}.`;
-    }
-    return outcomes[word];
+    if (word !== 'done') return outcomes[word];
+    if (!instances) return 'Deleted. The CDN did not say how many instances there were.';
+    const ids = instances.map((id) => formatCode(id, 60));
+    return `${pluralize(instances.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
   },
   check: {
     done: 'The volume is gone',
     notDone: 'The volume is still there',
-    async look({ appId }, context) {
-      try {
-        const { totalVolumeSizeInGb: size } = await (await context.cdn()).apps.summary(appId);
-        const reported = size === undefined ? 'no size' : `${formatInteger(size)} GB`;
-        return `The CDN reports ${reported} for all volumes of the app now. Look in its panel whether this volume is still listed.`;
-      } catch (error) {
-        if (error instanceof ApiError || error instanceof UserError)
-          return 'The app’s size could not be read with your key just now. Look in the CDN’s panel whether the volume is still listed.';
-        throw error;
-      }
-    },
+    look: 'Look in the CDN’s panel whether the volume is still listed.',
   },
 
   audit: ({ appId, volumeId }) => ({ app: appId, volume: volumeId }),
