@@ -231,7 +231,7 @@ export async function wire(
         const channels = await findChannels(database, tenantId(person));
         return runChecks('command', {
           ...parts,
-          findWorkspaces: async () => [{ token, channels }],
+          findWorkspace: async () => ({ token, channels }),
           support: nativeSupport,
           probe: person.userId,
           key: (await keyStore.reveal(person))?.key,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../app/config.ts';
 import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
 import type { Subject } from '../app/doctor/network.ts';
-import { findWorkspaces } from '../app/doctor/slack.ts';
+import { findWorkspace } from '../app/doctor/slack.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
@@ -54,7 +54,7 @@ export const doctorCommand: Command = async (words, terminal) => {
       fetch,
       now,
       slackFetch: fetch,
-      findWorkspaces: () => findWorkspaces({ config, now, database: current, installations, team }),
+      findWorkspace: () => findWorkspace({ config, now, database: current, installations, team }),
       support: createNativeSupport({ now }),
       ...(key ? { drift: createDriftWatch({ log, now, count: () => undefined }) } : {}),
       probe,

@@ -33,7 +33,7 @@ const checks: readonly Check[] = [
   { askers: ['ready', 'command'], run: checkConnections },
   { askers: ['terminal', 'command'], run: checkAppToken },
   { askers: ['start'], run: async ({ running }) => (await running?.verifyToken(), []) },
-  { askers: ['terminal', 'command'], run: checkWorkspaces },
+  { askers: ['terminal', 'command'], run: checkInstallation },
   { askers: ['terminal', 'command'], isOperators: true, run: checkManifest },
   { askers: ['terminal', 'command'], isOperators: true, run: checkAddresses },
   { askers: ['terminal', 'command'], run: checkHosts },
@@ -132,10 +132,10 @@ async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
   }
 }
 
-async function checkWorkspaces(subject: Subject): Promise<Finding[]> {
-  const found = (await subject.findWorkspaces?.()) ?? [];
-  const each = found.map(async (one) => ('token' in one ? checkWorkspace(one, subject) : [one]));
-  return (await Promise.all(each)).flat();
+async function checkInstallation(subject: Subject): Promise<Finding[]> {
+  const found = await subject.findWorkspace?.();
+  if (!found) return [];
+  return 'token' in found ? checkWorkspace(found, subject) : [found];
 }
 
 /** Answers that differ from the specification are known to the running bot, or seen with a key. */

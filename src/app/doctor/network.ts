@@ -18,8 +18,8 @@ export interface Subject {
   /** Undefined where it is not open; then `closed` says why. */
   readonly database: Database | undefined;
   readonly closed?: Finding | undefined;
-  /** Or why there are none. */
-  readonly findWorkspaces?: () => Promise<readonly (Workspace | Finding)[]>;
+  /** Or why there is none. */
+  readonly findWorkspace?: () => Promise<Workspace | Finding>;
   readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
   /** A person who gets charts and tables, which are taken back at once. */
   readonly probe?: string | undefined;

@@ -217,7 +217,7 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
  * The workspace that an operator looks at, or why there is none: that of the token, or `team` where the bot serves many.
  * Without `installations` its token cannot be opened.
  */
-export async function findWorkspaces({
+export async function findWorkspace({
   config,
   now,
   database,
@@ -226,31 +226,31 @@ export async function findWorkspaces({
 }: Pick<Subject, 'config' | 'now' | 'database'> & {
   readonly installations: Pick<Installations, 'fetchInstallation'> | undefined;
   readonly team: string | undefined;
-}): Promise<readonly [Workspace | Finding]> {
+}): Promise<Workspace | Finding> {
   const { installing } = config.slack;
   if (installing.kind === 'single')
-    return [{ token: installing.botToken, channels: database ? await findChannels(database) : [] }];
+    return { token: installing.botToken, channels: database ? await findChannels(database) : [] };
   const [check, fix] = [tokenCheck, 'Have an admin install the app there again: PUBLIC_URL/slack/install.'];
-  if (team === undefined) return [{ check, state: 'skipped', says: 'name a workspace with --team' }];
+  if (team === undefined) return { check, state: 'skipped', says: 'name a workspace with --team' };
   if (!database || !installations)
-    return [{ check, state: 'skipped', says: 'it is in the database, sealed under the keyring' }];
+    return { check, state: 'skipped', says: 'it is in the database, sealed under the keyring' };
   try {
     const { bot } = await installations.fetchInstallation({
       isEnterpriseInstall: team.startsWith('E'),
       enterpriseId: team,
       teamId: team,
     });
-    if (!bot) return [{ check, state: 'failed', says: 'none is stored', fix }];
+    if (!bot) return { check, state: 'failed', says: 'none is stored', fix };
     // An expired token is not refreshed here: looking changes nothing.
     if (bot.expiresAt !== undefined && bot.expiresAt * 1000 <= now().getTime())
-      return [{ check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' }];
+      return { check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' };
     const channels = await findChannels(database, team);
-    return [{ token: new Secret(bot.token, 'slack-token'), channels }];
+    return { token: new Secret(bot.token, 'slack-token'), channels };
   } catch (error) {
     const isMissing = error instanceof NotInstalledError;
     if (!isMissing && !(error instanceof SealError)) throw error;
     const says = isMissing ? 'the app is not installed there' : error.message;
-    return [{ check, state: 'failed', says, fix }];
+    return { check, state: 'failed', says, fix };
   }
 }
 
