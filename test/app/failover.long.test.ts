@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { Secret } from '../../src/secrets/secret.ts';
@@ -81,6 +82,20 @@ function startTyping({ slack }: Bot) {
   return { read, worksAgain, stop };
 }
 
+/** Whether a job that Slack's event enqueues now is done on this server. */
+async function runsJobs({ bot, standby }: World): Promise<void> {
+  const database = await openDatabase({
+    databaseUrl: new Secret(toBot(standby.adminUrl)),
+    dataDir: '',
+    log: createMemoryLog(),
+  });
+  closing.push(() => database.close());
+  await bot.slack.event({ type: 'app_uninstalled' });
+  const findStates = async (): Promise<unknown[]> =>
+    (await sql`select state from pgboss.job where name = 'end-access'`.execute(database.db)).rows;
+  await expect.poll(findStates, { timeout: 20_000 }).toEqual([{ state: 'completed' }]);
+}
+
 const breakAll = `select pg_terminate_backend(pid) from pg_stat_activity where datname = 'bot'`;
 
 const readPath = async ({ app }: Bot, path: string): Promise<string> =>
@@ -147,7 +162,8 @@ test.skipIf(typeof clusters === 'string').each([
 test.skipIf(typeof clusters === 'string')(
   'a host that dies without a word is noticed by its silence, and commands work again',
   async () => {
-    const { bot, standby, relay } = await startWorld();
+    const world = await startWorld();
+    const { bot, standby, relay } = world;
     const typing = startTyping(bot);
     await typing.worksAgain();
     await standby.run('select pg_promote()');
@@ -155,5 +171,7 @@ test.skipIf(typeof clusters === 'string')(
     await expect.poll(() => bot.logs.join('').includes('is gone'), { timeout: 10_000 }).toBe(true);
     await typing.worksAgain();
     await expect.poll(() => readPath(bot, '/readyz'), { timeout: 10_000 }).toBe('ready');
+    await typing.stop();
+    await runsJobs(world);
   },
 );
