@@ -1,4 +1,4 @@
-import { LogLevel, WebClient } from '@slack/web-api';
+import { type Logger, LogLevel, WebClient } from '@slack/web-api';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installations, NotInstalledError } from '../../auth/installations.ts';
@@ -36,7 +36,7 @@ export async function checkWorkspace({ token, channels }: Workspace, subject: Su
   return [...found, ...describeSupport(support?.list(tenant) ?? []), ...probed];
 }
 
-/** A client that asks once more, and does not log what the findings tell. */
+/** A client that asks once more. */
 function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
     slackApiUrl: config.slack.apiUrl,
@@ -44,9 +44,21 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
     fetch: slackFetch,
     timeout: 5_000,
     retryConfig: { retries: 1 },
-    logLevel: LogLevel.ERROR,
+    logger: silent,
   });
 }
+
+const ignore = (): void => {};
+/** The findings tell what fails. */
+const silent: Logger = {
+  debug: ignore,
+  info: ignore,
+  warn: ignore,
+  error: ignore,
+  setLevel: ignore,
+  getLevel: () => LogLevel.ERROR,
+  setName: ignore,
+};
 
 function checkScopes(given: readonly string[], { config }: Options): Finding[] {
   const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
