@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { doctorCommand } from '../../src/cli/doctor.ts';
 import { findProxy, readProxySettings, useProxy } from '../../src/lib/proxy.ts';
 import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
 import { says } from '../commands/exports/words.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
-import { createTerminal } from '../support/terminal.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -120,35 +118,7 @@ describe('a bot that a proxy alone lets out', () => {
     expect(missed).toEqual([]);
   });
 
-  test('says of each host in doctor whether it goes through it', async () => {
-    bot = await startBot({ host, zones: 5, env: { OTEL_EXPORTER_OTLP_ENDPOINT: `http://${host}:2` } });
-    expect(await tellHosts(bot, proxy)).toMatchInlineSnapshot(`
-      [
-        "ok       slack 127.7.7.7: answers, by the proxy <proxy>",
-        "ok       cdn 127.7.7.7: answers, by the proxy <proxy>",
-        "ok       cdn 127.7.7.7: answers, by the proxy <proxy>",
-        "failed   traces 127.7.7.7: The proxy <proxy> does not reach 127.7.7.7 (502).
-               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. OTEL_EXPORTER_OTLP_ENDPOINT holds the address.",
-      ]
-    `);
-    const { url } = bot.cdn;
-    undo();
-    undo = await useProxy({ http: proxy.url, https: proxy.url, exceptions: '127.0.0.1' });
-    bot = Object.assign(bot, { env: { ...bot.env, CDN_API_URL: url } });
-    proxy.refuse(407);
-    expect(await tellHosts(bot, proxy)).toMatchInlineSnapshot(`
-      [
-        "failed   slack 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
-               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. SLACK_API_URL holds the address.",
-        "ok       cdn 127.0.0.1: answers, directly",
-        "failed   cdn 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
-               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. CDN_ORIGIN_LOGGING_URL holds the address.",
-        "failed   traces 127.7.7.7: The proxy <proxy> does not let the bot through to 127.7.7.7 (407).
-               → Ask whoever runs the proxy to allow 127.7.7.7, check the name and password in HTTPS_PROXY, or name the host in NO_PROXY. OTEL_EXPORTER_OTLP_ENDPOINT holds the address.",
-      ]
-    `);
-  });
-
+  // What doctor says of each host: `proxy-tls.long`.
   test('that refuses says so, and names the setting', async () => {
     proxy.refuse(407);
     await expect(startBot({ host })).rejects.toMatchObject({
@@ -159,15 +129,3 @@ describe('a bot that a proxy alone lets out', () => {
     });
   });
 });
-
-/** What doctor says of hosts. */
-async function tellHosts({ env }: Bot, proxy: Proxy): Promise<string[]> {
-  const { terminal, lines } = createTerminal(env);
-  await doctorCommand([], terminal);
-  return lines
-    .join('\n')
-    .replaceAll(new URL(proxy.url).host, '<proxy>')
-    .replaceAll(/(127\.[07.]+\d):\d+/gu, '$1')
-    .split(/\n(?! )/u)
-    .filter((line) => /(slack|cdn|traces) [\d.]+:/u.test(line));
-}

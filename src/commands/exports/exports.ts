@@ -101,7 +101,6 @@ export function toExportSummary(row: ExportRow): ExportSummary {
     rows: row.row_count,
     bytes: row.byte_count,
     askedAt: row.asked_at,
-    endedAt: row.ended_at ?? undefined,
     filesDeletedAt: row.files_deleted_at ?? undefined,
   };
 }

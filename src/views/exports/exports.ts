@@ -67,7 +67,6 @@ export interface ExportSummary {
   readonly rows: number;
   readonly bytes: number;
   readonly askedAt: Date;
-  readonly endedAt: Date | undefined;
   readonly filesDeletedAt: Date | undefined;
 }
 

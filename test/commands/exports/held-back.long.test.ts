@@ -18,21 +18,19 @@ function expectLogged(reads: string, secret: string): void {
   expect(JSON.stringify([bot().logs, bot().slack.as(alice).messages()])).not.toContain(secret);
 }
 
-test.each([{}, { spreadsheetSafe: ['yes'] }, { pseudonyms: ['yes'] }])(
-  'a log in which the person’s key stands ends at once, once, with a sentence: %o',
-  async (values) => {
-    const { key } = bot().cdn;
-    const log = `timestamp,action,ip,url\n2026-11-20T10:00:00Z,blocked,203.0.113.7,/x?AccessKey=${key}\n`;
-    bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
-    await exportTo(ops, values);
-    const told = await waitForPost(ops, says.failed);
-    expect(readExport(told)).toMatchSnapshot();
-    expectLogged(told.reads, key);
-    expect(exportRequests()).toHaveLength(1);
-    expect(callsTo('files.getUploadURLExternal')).toEqual([]);
-    await expectNothingLeft();
-  },
-);
+// The other forms of a file: `worker/gather.test.ts`.
+test('a log in which the person’s key stands ends at once, once, with a sentence', async () => {
+  const { key } = bot().cdn;
+  const log = `timestamp,action,ip,url\n2026-11-20T10:00:00Z,blocked,203.0.113.7,/x?AccessKey=${key}\n`;
+  bot().cdn.faults.add({ match: { path: /export$/ }, body: log, headers: { 'content-type': 'text/csv' } });
+  await exportTo(ops);
+  const told = await waitForPost(ops, says.failed);
+  expect(readExport(told)).toMatchSnapshot();
+  expectLogged(told.reads, key);
+  expect(exportRequests()).toHaveLength(1);
+  expect(callsTo('files.getUploadURLExternal')).toEqual([]);
+  await expectNothingLeft();
+});
 
 test('words beside the files that became secret meanwhile: the same, and they are not told either', async () => {
   const typed = 'a-token-of-somebody-0123456789abcdef';

@@ -34,7 +34,6 @@ const summary: fc.Arbitrary<views.ExportSummary> = fc.record({
   rows: fc.nat(),
   bytes: fc.nat({ max: 2e9 }),
   askedAt: moment,
-  endedAt: fc.option(moment, { nil: undefined }),
   filesDeletedAt: fc.option(moment, { nil: undefined }),
 });
 const count = fc.tuple(text, fc.nat());

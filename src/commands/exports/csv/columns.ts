@@ -3,7 +3,6 @@ import type { EventSubject } from '../../../views/exports/exports.ts';
 
 /** Where a file has the columns that are known, by index. */
 export interface EventColumns {
-  readonly width: number;
   readonly time: number | undefined;
   readonly subjects: readonly (readonly [EventSubject, number])[];
   /** Columns that hold an IP address and nothing else. */
@@ -49,7 +48,7 @@ export function readHeader(cells: readonly string[]): EventColumns | undefined {
   const known = found.filter(([, column]) => column >= 0);
   const addresses = cells.flatMap((name, nth) => (namesAddress(name) ? [nth] : []));
   if (time < 0 && known.length === 0 && addresses.length === 0) return undefined;
-  return { width: cells.length, time: time < 0 ? undefined : time, subjects: known, addresses };
+  return { time: time < 0 ? undefined : time, subjects: known, addresses };
 }
 
 function isValue(cell: string): boolean {

@@ -50,8 +50,8 @@ export function findHeader(start: Buffer): EventColumns | undefined {
 /** The separator that makes most cells of a header that is recognized; else a comma. */
 function findSeparator(start: Buffer): string {
   const widths = [',', ';', '\t', '|'].map((separator) => {
-    const header = readHeader(readFirstRow(start, separator));
-    return { separator, width: header?.width ?? 0 };
+    const cells = readFirstRow(start, separator);
+    return { separator, width: readHeader(cells) ? cells.length : 0 };
   });
   return widths.reduce((best, one) => (one.width > best.width ? one : best)).separator;
 }
