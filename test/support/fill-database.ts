@@ -1,21 +1,46 @@
 import { sql } from 'kysely';
 import type { Keyring } from '../../src/auth/keyring/keyring.ts';
-import type { Db } from '../../src/store/schema.ts';
+import { type Db, definedTables } from '../../src/store/schema.ts';
 
-import {
-  ago,
-  alertBody,
-  auditColumns,
-  type Columns,
-  digestBody,
-  incidentColumns,
-  insertRows,
-  outboxColumns,
-  runColumns,
-  type Sizes,
-  tenant,
-  user,
-} from './filled-rows.ts';
+/** Values by column, as SQL over `n`, the number of the row, and `now`. */
+type Columns = Readonly<Record<string, string>>;
+
+/** So many seconds before the moment of filling. */
+const ago = (seconds: string): string => `(now - (${seconds}) * interval '1 second')`;
+
+const valuesOfType: Columns = {
+  timestamptz: ago('n % 80000'),
+  jsonb: `'{}'::jsonb`,
+  bigint: '1',
+  integer: '1',
+  boolean: 'false',
+};
+
+/** A deployment with so many workspaces; the rest of its rows follows from these. */
+interface Sizes {
+  readonly workspaces: number;
+  readonly keys: number;
+  readonly digests: number;
+  readonly alerts: number;
+}
+
+const digestBody = JSON.stringify({
+  subject: {
+    kinds: ['zones'],
+    targets: { zones: [], shieldZones: [], apps: [] },
+    only: 'always',
+    timeZone: 'UTC',
+  },
+  schedule: { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+});
+const alertBody = JSON.stringify({
+  condition: 'zone-state',
+  targets: [],
+  every: 60,
+  timeZone: 'UTC',
+  names: [],
+  lifeSign: false,
+});
 
 /**
  * Fills a migrated database by set-based statements, in the past of `now`; nothing is due before an hour after it. Its
@@ -23,176 +48,114 @@ import {
  */
 export async function fillDatabase(
   db: Db,
-  sizes: Sizes,
+  { workspaces, keys, digests, alerts }: Sizes,
   { now, keyring }: { readonly now: Date; readonly keyring: Keyring },
 ): Promise<void> {
-  const { workspaces, keys, digests, alerts } = sizes;
-  // Without its check value a key has to prove itself by what it sealed.
-  const fill = (table: string, count: number, columns: Columns): Promise<unknown> =>
-    insertRows(db, table, count, columns, now);
-  const sealed = { sealed: `repeat('s', 160)`, key_id: `'${keyring.ids[0]}'`, version: '1' };
-  const person = { tenant: tenant('n', sizes), user_id: user('n', sizes) };
-  await fill('installations', workspaces, { tenant: person.tenant, ...sealed, installed_at: ago('n') });
-  await fill('policies', 2 * workspaces, {
-    tenant: person.tenant,
-    version: `1 + n / ${workspaces}`,
-    body: `'{"padding":"' || repeat('p', 1200) || '"}'`,
-    changed_by: person.user_id,
-    changed_at: ago('n'),
-  });
-  await fill('linked_keys', keys, {
-    ...person,
-    team_id: person.tenant,
-    ...sealed,
-    fingerprint: `lpad(to_hex(n), 8, '0')`,
-    linked_at: ago('n'),
-  });
-  await fill('sealed_versions', keys, { ...person, kind: `'cdn-key'`, version: '1' });
-  await fill('audit_records', 4 * keys, auditColumns(sizes, 0));
-  await fill('key_links', workspaces, {
-    token_hash: `md5(n::text)`,
-    ...person,
-    team_id: person.tenant,
-    shown_for: `'Ann'`,
-    made_at: ago('n % 80000'),
-    expires_at: ago('n % 80000'),
-    renewals: '0',
-    refusals: '0',
-  });
-  await fill('client_tokens', workspaces, {
-    token_hash: `md5('token' || n)`,
-    ...person,
-    team_id: person.tenant,
-    key_version: '1',
-    name: `'laptop'`,
-    made_at: ago('n % 80000'),
-    expires_at: ago('n % 80000 - 86400'),
-  });
-  await fill('deliveries', keys, { id: `'filled' || n`, seen_at: ago('n % 80000') });
-  await fill('slack_pace', 2 * workspaces, {
-    tenant: person.tenant,
-    bucket: `'C' || n`,
-    free_at: ago('n % 80000'),
-  });
-  await fill('outbox', keys, outboxColumns(sizes, 0));
-  await fill('operations', workspaces, {
-    id: `'filled' || n`,
-    ...person,
-    kind: `'purge'`,
-    state: `'succeeded'`,
-    seq: '2',
-    team_id: person.tenant,
-    method: `'POST'`,
-    path: `'/purge/' || n`,
-    snapshot: `repeat('s', 500)`,
-    policy_version: '1',
-    approvals_needed: '0',
-    created_at: ago('n'),
-    expires_at: ago('n'),
-    seal: `repeat('s', 64)`,
+  // Everything is spread evenly over workspaces and people.
+  const tenant = (n: string): string => `'TF' || lpad((${n} % ${workspaces})::text, 6, '0')`;
+  const user = (n: string): string => `'UF' || lpad((${n} % ${keys})::text, 6, '0')`;
+  const usual: Columns = {
+    tenant: tenant('n'),
+    team_id: tenant('n'),
+    ...Object.fromEntries(
+      ['user_id', 'owner', 'actor', 'changed_by', 'named_by', 'set_by', 'moved_by'].map((name) => [
+        name,
+        user('n'),
+      ]),
+    ),
+    // Without its check value a key has to prove itself by what it sealed.
     key_id: `'${keyring.ids[0]}'`,
-    mac: `repeat('m', 44)`,
-    moved_by: person.user_id,
-    moved_at: ago('n'),
-    approvers: `'[]'`,
+    body: `repeat('b', 1500)`,
+    figures: `repeat('f', 350)`,
+    snapshot: `repeat('s', 500)`,
+  };
+  /** Every column that needs a value gets one, by its name or its type; `special` are those of this table. */
+  const fill = async (table: string, count: number, special: Columns = {}): Promise<void> => {
+    const needed = Object.entries(definedTables.get(table) ?? {}).flatMap(([name, definition]) => {
+      const isFilled = /not null|primary key/u.test(definition) && !/default|generated/u.test(definition);
+      const value = usual[name] ?? valuesOfType[definition.split(' ')[0] ?? ''] ?? `'${name} ' || n`;
+      return isFilled ? [[name, value] as const] : [];
+    });
+    const columns = { ...Object.fromEntries(needed), ...special };
+    const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+    await sql`insert into ${sql.table(table)} (${names}) select ${sql.raw(Object.values(columns).join(', '))}
+      from generate_series(0, ${count - 1}::bigint) as rows(n), (select ${now}::timestamptz as now) as moment`.execute(
+      db,
+    );
+  };
+  // A day's worth, an hour from now on.
+  const nextDue = `${ago('0')} + (3600 + (n * 8) % 82800) * interval '1 second'`;
+  const report = { channel: `'C' || n`, next_due: nextDue, failures: '0' };
+  const ofLook = { tenant: tenant(`(n % ${alerts})`), user_id: user(`(n % ${alerts})`) };
+
+  await fill('installations', workspaces);
+  await fill('policies', 2 * workspaces, { version: `1 + n / ${workspaces}` });
+  await fill('linked_keys', keys);
+  await fill('sealed_versions', keys, { kind: `'cdn-key'` });
+  await fill('audit_records', 4 * keys, { seq: `1 + n / ${workspaces}`, event: `'answer-shared'` });
+  await fill('key_links', workspaces);
+  await fill('client_tokens', workspaces);
+  await fill('deliveries', keys);
+  await fill('slack_pace', 2 * workspaces);
+  await fill('outbox', keys, {
+    kind: `'digest'`,
+    places: `'["C0OPS0000"]'`,
+    // A third is in threads.
+    parent: `case n % 3 when 2 then 'id ' || n - 1 end`,
+    state: `'sent'`,
+    changed_at: ago('n % 604800'),
   });
+  await fill('operations', workspaces, { kind: `'purge'`, state: `'succeeded'`, approvers: `'[]'` });
   await fill('operation_events', 3 * workspaces, {
-    operation_id: `'filled' || n % ${workspaces}`,
+    operation_id: `'id ' || n % ${workspaces}`,
     seq: `n / ${workspaces}`,
-    at: ago('n'),
-    actor: person.user_id,
-    what: `(array['proposed', 'executing', 'succeeded'])[1 + n / ${workspaces}]`,
   });
   await fill('exports', workspaces, {
-    id: `'filled' || n`,
-    ...person,
-    team_id: person.tenant,
     state: `'done'`,
-    attempt: '1',
-    row_count: '1000',
-    byte_count: '100000',
     files: `'[]'`,
-    asked_at: ago('n'),
     ended_at: ago('n'),
     files_deleted_at: ago('n'),
   });
-  const scheduled = {
-    tenant: person.tenant,
-    team_id: person.tenant,
-    owner: person.user_id,
-    channel: `'C' || n`,
-    revision: '1',
-    // A day's worth, an hour from now on.
-    next_due: `${ago('0')} + (3600 + (n * 8) % 82800) * interval '1 second'`,
-    failures: '0',
-    created_at: ago('n'),
-  };
-  const digest = { kind: `'digest'`, body: `'${digestBody}'` };
-  await fill('reports', digests, { id: `'f' || n`, ...scheduled, ...digest });
-  await fill('report_runs', 10 * digests, runColumns(sizes, 0));
-  await fill('report_baselines', digests, {
-    report_id: `'f' || n`,
-    body: `repeat('b', 2000)`,
+  await fill('reports', digests, { ...report, id: `'f' || n`, kind: `'digest'`, body: `'${digestBody}'` });
+  await fill('report_runs', 10 * digests, {
+    report_id: `'f' || n % ${digests}`,
+    due: ago(`(n / ${digests}) * 86400`),
+    state: `'sent'`,
   });
-  const alert = { kind: `'alert'`, body: `'${alertBody}'`, state: `'{"recent":[]}'` };
-  const checked = { checked_at: ago('n % 3600') };
-  await fill('reports', alerts, { id: `'a' || n`, ...scheduled, ...alert, ...checked });
-  await fill('report_incidents', 3 * alerts, incidentColumns(sizes, 0));
-  await fill('names', 2 * workspaces, {
-    tenant: person.tenant,
-    kind: `'script'`,
-    id: `n::text`,
-    name: `'Script ' || n`,
-    named_by: person.user_id,
-    named_at: ago('n'),
+  await fill('report_baselines', digests, { report_id: `'f' || n` });
+  await fill('reports', alerts, {
+    ...report,
+    id: `'a' || n`,
+    kind: `'alert'`,
+    body: `'${alertBody}'`,
+    state: `'{"recent":[]}'`,
+    checked_at: ago('n % 3600'),
   });
-  const recent = { ...person, kind: `'script'`, id: `'r' || n / ${keys}`, used_at: ago('n') };
-  await fill('recent_ids', 2 * keys, recent);
-  await fill('channel_zones', workspaces, {
-    tenant: person.tenant,
-    channel: `'C' || n`,
-    zone_id: `n::text`,
-    zone_name: `'zone-' || n`,
-    set_by: person.user_id,
-    set_at: ago('n'),
+  await fill('report_incidents', 3 * alerts, {
+    report_id: `'a' || n % ${alerts}`,
+    kind: `'firing'`,
+    opened_at: ago('n * 10 + 600'),
+    closed_at: ago('n * 10'),
+    message: `'watch:filled ' || n`,
   });
-  await fill('read_budgets', alerts, { ...person, hour: `date_trunc('hour', ${ago('0')})`, requests: '12' });
-  const zone = { ...person, zone_id: `(n / ${alerts})::text` };
-  const owners = alerts;
-  await fill('error_days', owners, {
-    ...zone,
-    day: `'2026-11-20'`,
-    fingerprint: `lpad(to_hex(n), 8, '0')`,
-    read_at: ago('n % 80000'),
-    noticed: `'{}'`,
-    body: `repeat('e', 2000)`,
-  });
-  await fill('zone_looks', owners, { ...person, looked_at: ago('n % 80000') });
-  const named = {
-    tenant: tenant(`(n % ${owners})`, sizes),
-    user_id: user(`(n % ${owners})`, sizes),
-    zone_id: `(n / ${owners})::text`,
-    zone_name: `'zone-' || n`,
-  };
-  await fill('zone_settings', 5 * owners, { ...named, hash: 'md5(n::text)', body: `repeat('z', 1500)` });
-  const change = { at: ago('n * 30'), path: `'Enabled'`, before: `'true'`, after: `'false'` };
-  await fill('zone_changes', 5 * owners, { ...named, ...change });
-  await fill('step_runs', workspaces, {
-    id: `'Fx' || n`,
-    tenant: person.tenant,
-    team_id: person.tenant,
-    begun_at: ago('n * 60'),
-    closed_at: ago('n * 60'),
-  });
+  await fill('names', 2 * workspaces, { kind: `'script'` });
+  await fill('recent_ids', 2 * keys, { kind: `'script'` });
+  await fill('channel_zones', workspaces);
+  await fill('read_budgets', alerts);
+  await fill('error_days', alerts, { day: `'2026-11-20'` });
+  await fill('zone_looks', alerts);
+  await fill('zone_settings', 5 * alerts, ofLook);
+  await fill('zone_changes', 5 * alerts, { ...ofLook, at: ago('n * 30') });
+  await fill('step_runs', workspaces, { closed_at: ago('n * 60') });
   // Each digest has one that waits for its next run, and the finished ones of a day.
   await fill('pgboss.job', 3 * digests, {
     name: `'reports-due'`,
     state: `(case when n < ${digests} then 'created' else 'completed' end)::pgboss.job_state`,
     data: `jsonb_build_object('digestId', 'f' || n % ${digests})`,
     singleton_key: `'f' || n % ${digests}`,
-    group_id: person.tenant,
+    group_id: tenant('n'),
     policy: `'short'`,
-    start_after: `case when n < ${digests} then ${scheduled.next_due} else ${ago('n % 80000')} end`,
+    start_after: `case when n < ${digests} then ${nextDue} else ${ago('n % 80000')} end`,
     completed_on: `case when n >= ${digests} then ${ago('n % 80000')} end`,
     deletion_seconds: '86400',
   });
