@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isDistinctive } from '../../secrets/encodings.ts';
-import { hostnameSecretFields, zoneSecretFields } from '../../secrets/fields.ts';
+import { hostnameSecretFields, isSecretField, zoneSecretFields } from '../../secrets/fields.ts';
 import { textOf } from '../../secrets/scanner.ts';
 import { registerSecret, registerShown } from '../../secrets/secret.ts';
 import { isObject } from '../http/errors.ts';
@@ -65,13 +65,27 @@ export const edgeRule = z
   }));
 export type EdgeRule = z.output<typeof edgeRule>;
 
-/** An image class of the optimizer, or a blueprint of AI images. */
-export const namedProperties = z
-  .object({ Name: text, Properties: z.record(z.string(), text).nullish() })
-  .transform(omitMissing);
-
 /** Replaces a value that must not be shown. */
 export const redactedValue = '[hidden]';
+
+/** An image class of the optimizer, or a blueprint of AI images. The names of its properties are free, also those of secrets. */
+export const namedProperties = z
+  .object({
+    Name: text,
+    Properties: z
+      .record(z.string(), text)
+      .transform((all) =>
+        Object.fromEntries(
+          Object.entries(all).map(([name, value]) => [
+            name,
+            isSecretField(name, value) ? redactedValue : value,
+          ]),
+        ),
+      )
+      .nullish(),
+  })
+  .transform(omitMissing);
+
 /** Actions whose parameters are the name and the value of a header. */
 const headerActions = new Set<unknown>([5, 6]);
 

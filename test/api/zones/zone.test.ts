@@ -55,6 +55,17 @@ test('every member but the secret ones is read, under the published name', () =>
   });
 });
 
+test('a free property with the name of a secret keeps its name alone', () => {
+  const Properties = { width: '200', CertificateKey: 'a', api_key: 'b', 'Access-Token': 'c' };
+  const { zone } = read({ Id: 1, OptimizerClasses: [{ Name: 'thumb', Properties }] });
+  const [hidden, shown] = ['[hidden]', { width: '200' }];
+  expect(zone.members).toMatchObject({
+    OptimizerClasses: [
+      { Properties: { ...shown, CertificateKey: hidden, api_key: hidden, 'Access-Token': hidden } },
+    ],
+  });
+});
+
 test('members of AI images are read under the name of the specification and the published one', () => {
   const specified = read({ Id: 1, EnableVendorImageAi: true, VendorAiImageBlueprints: [{ Name: 'a' }] });
   const now = read({ Id: 1, EnableBunnyImageAi: true, BunnyAiImageBlueprints: [{ Name: 'a' }] });
