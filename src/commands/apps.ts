@@ -32,17 +32,11 @@ const appPicker = defineZonePicker({
   messages: { none: 'Your zones use no app: type its ID', noMatch: 'No app of your zones matches' },
 });
 
-const appFields = z
-  .object({ app: z.string().default(''), appId: z.string().trim().default('') })
-  .transform(({ app, appId }, fields) => {
-    const refuse = (field: 'app' | 'appId', message: string): void =>
-      fields.addIssue({ code: 'custom', path: [field], message });
-    if (appId && app && app !== appId) refuse('appId', 'You also picked another app. Clear one of them.');
-    if (/[\s/\\]/u.test(appId)) refuse('appId', 'An ID has no spaces or slashes in it.');
-    if (!appId && !app) refuse('appId', 'Pick an app above, or type its ID here.');
-    if (!appId && isNote(app)) refuse('app', 'That line is not an app. Pick one.');
-    return appId || app;
-  });
+const app = z
+  .string({ error: 'Pick an app, or type its ID.' })
+  .trim()
+  .refine((picked) => !isNote(picked), { error: 'That line is not an app. Pick one.' })
+  .refine((picked) => !/[\s/\\]/u.test(picked), { error: 'An ID has no spaces or slashes in it.' });
 
 export const apps: Feature = {
   name: 'apps',
@@ -55,8 +49,8 @@ export const apps: Feature = {
     defineForm({
       id: 'apps:submit',
       needs: 'read',
-      fields: appFields,
-      run: (id, context) => showApp(id, context),
+      fields: z.object({ app }),
+      run: (fields, context) => showApp(fields.app, context),
     }),
   ],
   pickers: [withKnownIds('app', appPicker)],

@@ -6,7 +6,7 @@ import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatCount, formatMoment, formatNumber, formatShortMoments, pluralize } from './blocks/format.ts';
-import { modal, option, searchSelect, textInput } from './blocks/inputs.ts';
+import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { renderTable } from './blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
@@ -113,15 +113,14 @@ function describeRange(points: readonly LatencyPoint[]): string {
 function renderLatencyChart({ latencyChart }: AppSummary) {
   // A line needs two points.
   if (latencyChart.length < 2) return [];
-  const labels = createLabels(latencyChart);
-  const series = [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }];
   return renderChart({
     kind: 'line',
     // Its newest value need not be the current one of the sentence.
     title: 'Latency over time',
     unit: 'Latency (no unit given)',
-    labels,
-    series,
+    labels: createLabels(latencyChart),
+    series: [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }],
+    newest: 8,
   });
 }
 
@@ -148,17 +147,15 @@ function createLabels(shown: readonly LatencyPoint[]): string[] {
     : shown.map(({ label }) => truncate(label, 40));
 }
 
-/** The form that asks for an app: a menu of the zones' apps, and a field for any other id. */
+/** The form that asks for an app: a menu of the zones' apps, which takes any other id too. */
 export function renderAppForm(): ModalView {
   return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
     searchSelect('app', 'App', {
       actionId: 'apps:pick',
-      hint: 'The container applications that your zones lead to.',
+      hint: 'The container applications that your zones lead to, or any other by its ID.',
       placeholder: 'Type a part of its ID or of its zone',
-      optional: true,
       focus: true,
     }),
-    textInput('appId', 'Or its ID', { placeholder: 'About 15 letters and digits', optional: true }),
   ]);
 }
 

@@ -9,6 +9,7 @@ import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import {
   pictureNames,
+  type ReportView,
   renderFile,
   renderLinkChoice,
   renderLinkForm,
@@ -22,7 +23,6 @@ import {
   openPeriod,
   type Period,
   type Question,
-  readButton,
   readZonePick,
   rollBack,
   wholeDays,
@@ -57,66 +57,60 @@ const errorsCommand: Command = {
   async *run(words, context) {
     const as = sharedFiles.find((kind) => kind === words.named['as']);
     if (as) return yield await sendFile(words, as, context);
-    const { typed, question, isOfChannel } = await readQuestion(words, context);
+    const { typed, question, ...view } = await readQuestion(words, context);
     // A typed question is counted now; the buttons of an answer show what is cached.
-    const shown = { fresh: words.named['seen'] === undefined, show: words.named['show'], isOfChannel };
-    if (typed === undefined) yield* answerOverview(question, shown.fresh, context);
-    else yield await findAndAnswer(typed, question, shown, context);
+    const isFresh = words.named['seen'] === undefined;
+    const picture = pictureNames.find((name) => name === words.named['show']?.toLowerCase()) ?? 'kinds';
+    if (typed === undefined) yield* answerOverview(question, isFresh, view, context);
+    else yield await findAndAnswer(typed, question, { ...view, picture, isFresh }, context);
   },
 };
 
 /** The typed question. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
 async function readQuestion(typedWords: Words, context: Context) {
-  const { people, person, now } = context;
   const words = await readZoneNames(typedWords, [...filterKinds, ...otherNames], context);
   const filters = readFilters(words);
-  const profile = await people.profile(person.userId);
-  const { zone, period } = readRequestedPeriod(words, now(), profile?.timeZone ?? 'UTC');
-  const question = { zone: undefined, period, filters };
+  const view = await readView(context);
+  const { zone, period } = readRequestedPeriod(words, context.now(), view.timeZone ?? 'UTC');
+  const asked = { ...view, question: { zone: undefined, period, filters } };
   const typed = zone.trim();
   // A zone of that name is typed in quotes.
   if (/^all(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
-    return { question, typed: undefined };
-  if (typed !== '') return { question, typed };
+    return { ...asked, typed: undefined };
+  if (typed !== '') return { ...asked, typed };
   const { id } = (await findChannelZone(context)) ?? {};
-  return { question, typed: id, isOfChannel: id !== undefined };
+  return { ...asked, typed: id, isOfChannel: id !== undefined };
 }
 
-interface Shown {
-  /** To be counted now; else the cached answer is shown, if there is one. */
-  readonly fresh: boolean;
-  readonly show?: string | undefined;
-  readonly isOfChannel?: boolean | undefined;
+type View = Awaited<ReturnType<typeof readView>>;
+
+/** The reader's day and time zone, as far as Slack tells it. */
+async function readView({ people, person, now }: Context) {
+  const { timeZone } = (await people.profile(person.userId)) ?? {};
+  return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
 }
 
 async function findAndAnswer(
   typed: string,
   question: Question,
-  { fresh, show, isOfChannel = false }: Shown,
+  { isFresh, ...view }: ReportView & { readonly isFresh: boolean },
   context: Context,
 ): Promise<Message> {
   const found = await lookUpZone(typed, context);
   // The same days for any chosen zone, as dates, since the choice may be made tomorrow.
   if (found.kind !== 'one') return renderUnclearZone(found, 'errors', wordsBehindZone(question));
   const asked = { ...question, zone: found.zone };
-  const cached = fresh ? undefined : findCachedReport(asked, context).value;
-  const [report, view] = await Promise.all([cached ?? createReport(asked, context), readView(context)]);
-  const picture = pictureNames.find((name) => name === show?.toLowerCase()) ?? 'kinds';
-  return renderOriginErrors(report, { ...view, picture, isOfChannel });
-}
-
-async function readView({ people, person, now }: Context) {
-  const { timeZone } = (await people.profile(person.userId)) ?? {};
-  return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
+  const cached = isFresh ? undefined : findCachedReport(asked, context).value;
+  return renderOriginErrors(cached ?? (await createReport(asked, context)), view);
 }
 
 async function* answerOverview(
   question: Question,
-  fresh: boolean,
+  isFresh: boolean,
+  view: View,
   context: Context,
 ): AsyncGenerator<Message, void> {
-  const cached = fresh ? undefined : findCachedOverview(question, context).value;
-  const view = await readView(context);
+  const cached = isFresh ? undefined : findCachedOverview(question, context).value;
   if (cached) return yield renderOverview(cached, view);
   let isRead = false;
   for await (const overview of readOverview(question, context)) {
@@ -128,7 +122,7 @@ async function* answerOverview(
 
 /** Every entry that the answer counted: the logs are read again, without what came after it. */
 async function sendFile(words: Words, as: SharedFile, context: Context): Promise<Message> {
-  const { typed, question } = await readQuestion(words, context);
+  const { typed, question, today } = await readQuestion(words, context);
   if (typed === undefined)
     throw new UserError(
       'A file holds the errors of one zone.',
@@ -137,7 +131,6 @@ async function sendFile(words: Words, as: SharedFile, context: Context): Promise
   const found = await lookUpZone(typed, context);
   if (found.kind !== 'one') return { text: '' };
   const asked = { ...question, zone: found.zone };
-  const { today } = await readView(context);
   const { value: report } = findCachedReport(asked, context);
   // The last hours are those of the answer.
   const counted = report ? { ...asked, period: report.period } : asked;
@@ -162,9 +155,10 @@ const lookUpLink: Shortcut = {
   },
 };
 
-function answerLastDay(host: string, context: Context): Promise<Message> {
+async function answerLastDay(host: string, context: Context): Promise<Message> {
   const question = { zone: undefined, period: rollBack(24 * 60, context.now()), filters: {} };
-  return findAndAnswer(host, question, { fresh: true }, context);
+  const view = { ...(await readView(context)), picture: 'kinds', isFresh: true } as const;
+  return findAndAnswer(host, question, view, context);
 }
 
 export const originErrors: Feature = {
@@ -172,8 +166,14 @@ export const originErrors: Feature = {
   commands: [errorsCommand, hereCommand],
   // Right, key and refusals are those of the command.
   actions: [
-    { id: 'origin-errors:day', needs: 'none', runsCommand: true, newMessage: false, toCommand: readButton },
-    { id: 'origin-errors:file', needs: 'none', runsCommand: true, toCommand: readButton },
+    {
+      id: 'origin-errors:day',
+      needs: 'none',
+      runsCommand: true,
+      newMessage: false,
+      toCommand: (_actionId, words) => words,
+    },
+    { id: 'origin-errors:file', needs: 'none', runsCommand: true, toCommand: (_actionId, words) => words },
     { id: 'origin-errors:pick', needs: 'none', runsCommand: true, toCommand: readZonePick },
   ],
   forms: [

@@ -279,9 +279,3 @@ export function wordsBehindZone(question: Question, fixed = true): string {
 export function readZonePick(actionId: string, chosen: string): string {
   return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
 }
-
-/** The typed command of a button; one in a message of an older version names its zone in another form. */
-export function readButton(_actionId: string, value: string): string {
-  if (/^errors\b/u.test(value)) return value;
-  return `errors ${new URLSearchParams(value).get('zone') ?? 'all'}`;
-}

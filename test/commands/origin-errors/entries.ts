@@ -1,5 +1,6 @@
 import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 // The harness's clock: 2026-11-21 12:00 UTC.
@@ -45,4 +46,12 @@ export async function shop(days: Readonly<Record<string, OriginErrorEntry[]>>) {
   for (const [day, entries] of Object.entries(days))
     harness.cdn.data.originErrors.entries.set(`1/${day}`, entries);
   return harness;
+}
+
+/** What an answer says in sentences, without its picture and buttons. */
+export function readSentences(message: Message | undefined): string {
+  const { blocks = [] } = message ?? {};
+  return blocks
+    .flatMap((block) => (block.type === 'section' && block.text ? block.text.text : []))
+    .join('\n');
 }

@@ -6,8 +6,8 @@ import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
-import { buttons, readRows, readText } from '../../support/command-harness.ts';
-import { entry, shop } from './entries.ts';
+import { buttons, readRows } from '../../support/command-harness.ts';
+import { entry, readSentences, shop } from './entries.ts';
 
 test.each([
   ['code:http_timeout', { code: ['http_timeout'] }],
@@ -59,7 +59,7 @@ test('an answer counts what the filters leave, says of how many, and every way o
   await using harness = await shop({ [day]: entries });
   const person = harness.person();
   const [answer] = await person.run('errors shop status:5xx path:/img/*');
-  expect(readText(answer)).toMatchSnapshot();
+  expect(readSentences(answer)).toMatchSnapshot();
   const ways = [...buttons(answer)].filter(
     ([label]) => !['Without filters', 'The zone', 'What fails'].includes(label),
   );
@@ -100,7 +100,7 @@ test('a file that is read again holds only what the filters and the hour leave',
 test('where nothing is left it says of how many', async () => {
   await using harness = await shop({ [day]: entries });
   const [answer] = await harness.person().run('errors shop in:BR code:http_timeot');
-  expect(readText(answer)).toMatchSnapshot();
+  expect(readSentences(answer)).toMatchSnapshot();
 });
 
 test('an hour counts what is in it, beside the hour before, in bars of ten minutes', async () => {
@@ -109,7 +109,7 @@ test('an hour counts what is in it, beside the hour before, in bars of ten minut
   });
   const person = harness.person();
   const [answer] = await person.run('errors shop 1h');
-  expect(readText(answer)).toMatchSnapshot('last hour');
+  expect(readSentences(answer)).toMatchSnapshot('last hour');
   expect(readRows(answer)).toHaveLength(2);
   const [chart] = await person.press(...(buttons(answer).get('Hour by hour') ?? ['', '']));
   const drawn = chart?.blocks?.find(isChart);
@@ -119,7 +119,7 @@ test('an hour counts what is in it, beside the hour before, in bars of ten minut
     { label: '11:20', value: 1 },
   ]);
   const [fixed] = await person.run(`errors shop ${day} 07:30..08:30`);
-  expect(readText(fixed)).toMatchSnapshot('another hour');
+  expect(readSentences(fixed)).toMatchSnapshot('another hour');
 });
 
 test('the last hour moves on with Refresh, and its other pictures stay those of the answer', async () => {

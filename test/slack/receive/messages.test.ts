@@ -124,7 +124,7 @@ describe('a mention', () => {
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
     await person.suggest('apps:pick', '');
-    await person.submit({ appId: appIds.worker });
+    await person.submit({ app: appIds.worker });
     const answer = await person.waitForMessage(
       (message) => message.reads.includes(appIds.worker) && message.ts !== offer.ts,
     );
@@ -217,7 +217,7 @@ describe('in the conversation with the bot', () => {
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
     await person.suggest('apps:pick', '');
-    await person.submit({ appId: appIds.api });
+    await person.submit({ app: appIds.api });
     const answer = await person.waitForMessage(
       ({ reads, ts }) => reads.includes(appIds.api) && ts !== offer.ts,
     );

@@ -160,22 +160,9 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
   for (const one of all)
     for (const [code, moment] of Object.entries(one.noticed))
       noticed.set(code, Math.min(moment, noticed.get(code) ?? moment));
-  /** Counts of buckets from `from` until before `to`; `at` is where the bucket begins. */
-  const forEach = (
-    from: number,
-    to: number,
-    visit: (at: number, count: number, code: string) => void,
-  ): void => {
-    const [first, end] = [Math.floor(from / bucketMs), Math.floor(to / bucketMs)];
-    for (const one of touching(from, to))
-      for (const [code, counts] of Object.entries(one.codes))
-        for (const [bucket, count] of counts)
-          if (bucket >= first && bucket < end) visit(bucket * bucketMs, count, code);
-  };
   return {
     asOf: at,
     since,
-    forEach,
     /** When a reading first found each code of the last 28 days, epoch ms; 0: at the first reading. */
     noticed: noticed as ReadonlyMap<string, number>,
     /**
@@ -184,18 +171,20 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
      * a time that can be read, which may belong to it or not.
      */
     sum(from: number, to = Number.POSITIVE_INFINITY) {
+      const [first, end] = [Math.floor(from / bucketMs), Math.floor(to / bucketMs)];
       const codes = new Map<string, number>();
       let total = 0;
-      forEach(from, to, (_, count, code) => {
-        total += count;
-        codes.set(code, (codes.get(code) ?? 0) + count);
-      });
+      for (const one of touching(from, to))
+        for (const [code, counts] of Object.entries(one.codes))
+          for (const [bucket, count] of counts) {
+            if (bucket < first || bucket >= end) continue;
+            total += count;
+            codes.set(code, (codes.get(code) ?? 0) + count);
+          }
       const touched = touching(from, to);
       const undated = touched.reduce((sum, one) => sum + one.undated, 0);
       return { total, codes, undated, partial: from < since || touched.some(({ hasMore }) => hasMore) };
     },
-    /** Weight in a cache, in zones of a list. */
-    size: 10 + Math.ceil(inRow.reduce((sum, { codes }) => sum + Object.values(codes).flat().length, 0) / 16),
   };
 }
 

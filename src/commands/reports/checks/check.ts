@@ -329,7 +329,7 @@ export function findEarlier<F, T>(
   };
 }
 
-const mostPoints = 20;
+const mostPoints = 8;
 
 /** The values of a chart: those of earlier runs, oldest first, then the latest. */
 export function trendOf<T>(

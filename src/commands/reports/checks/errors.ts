@@ -563,15 +563,15 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
   };
   const codes = new Map<string, number>();
   const firstHour = Math.floor(from / hourMs) * hourMs;
-  const hours = Array.from({ length: Math.ceil((until - firstHour) / hourMs) }, () => 0);
+  const hours = Array.from({ length: Math.ceil((until - firstHour) / hourMs) }, (_, nth) => {
+    const begin = firstHour + nth * hourMs;
+    const sums = read.map(({ counts }) => counts.sum(Math.max(from, begin), Math.min(until, begin + hourMs)));
+    return sums.reduce((sum, { total }) => sum + total, 0);
+  });
   let undated = 0;
   const zones = read.map(({ id, name, counts }) => {
     const sum = counts.sum(from, until);
     addCounts(codes, sum.codes);
-    counts.forEach(from, until, (at, count) => {
-      const hour = Math.floor((at - firstHour) / hourMs);
-      hours[hour] = (hours[hour] ?? 0) + count;
-    });
     undated += sum.undated;
     const [most] = rank(sum.codes);
     return {

@@ -105,7 +105,7 @@ function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | u
 
 type ScanFigures = ReturnType<typeof compareDays>;
 
-const daysCharted = 14;
+const daysCharted = 8;
 
 export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   name: 'scanning',

@@ -2,7 +2,6 @@ import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
-import type { Part } from '../../../views/reports/report.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { Look, StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
@@ -73,9 +72,8 @@ export const settings = defineCondition({
     }
     const is = memory ? 'compared with the last check' : 'read: changes are reported from now on';
     const first = memory ? look.first : 0;
-    const judged = listParts(changes, total).map(({ text, ...part }) => ({
+    const judged = listParts(changes, total).map((part) => ({
       ...part,
-      is: text,
       wrongIf: 'a change',
       isWrong: true,
     }));
@@ -92,19 +90,17 @@ export const settings = defineCondition({
   next: (part) => showZone(part, 'zones'),
 });
 
-function listParts(changes: readonly StoredChange[], total: number): Part[] {
-  const parts = changes.map(
-    (change): Part => ({
-      id: `${change.zoneId}/${change.id}`,
-      name: nameZone({ id: change.zoneId, name: change.zoneName }),
-      text: truncate(`${nameChange(change)}: ${describeChange(change)}`, 200),
-    }),
-  );
+function listParts(changes: readonly StoredChange[], total: number) {
+  const parts = changes.map((change) => ({
+    id: `${change.zoneId}/${change.id}`,
+    name: nameZone({ id: change.zoneId, name: change.zoneName }),
+    is: truncate(`${nameChange(change)}: ${describeChange(change)}`, 200),
+  }));
   const [last] = changes;
   const more = total - parts.length;
   if (more <= 0 || !last) return parts;
-  const text = formatCount(more, 'more change');
-  return [...parts, { id: `${last.zoneId}/more/${last.id}`, name: 'Further', text }];
+  const is = formatCount(more, 'more change');
+  return [...parts, { id: `${last.zoneId}/more/${last.id}`, name: 'Further', is }];
 }
 
 /** `at`: when the digest last reported, as ISO text. */

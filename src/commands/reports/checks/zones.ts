@@ -4,7 +4,6 @@ import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
 import { formatBytes, formatCount, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
-import type { Evidence } from '../../../views/reports/report.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import {
   assertListed,
@@ -24,7 +23,7 @@ import {
   toNote,
 } from './check.ts';
 
-/** Figures that are kept while many zones are judged. */
+/** Figures of zones that an incident names at most. */
 const mostKept = 50;
 
 /** A figure of one zone. `severity` orders: the highest is the worst. Without `name` and `id` it has the zone's. */
@@ -36,10 +35,6 @@ type ZoneCondition<Name extends string> = Omit<
 > & {
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
   readonly wrongIf: (settings: Settings) => string;
-  /** What a chosen zone without a figure has. */
-  readonly absent: string;
-  /** What the chart draws: how many figures are wrong, or the highest value. */
-  readonly charts: 'wrong' | 'highest';
   /** Zones to show as the next step where there are none. */
   readonly only: string;
 };
@@ -66,50 +61,35 @@ function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>
 async function judgeZones(
   { zones, skipped }: ZoneList,
   input: JudgeInput,
-  { judgeZone, wrongIf, absent, charts }: ZoneCondition<string>,
+  { judgeZone, wrongIf, threshold }: ZoneCondition<string>,
 ): Promise<Observation> {
   const chosen = new Set(input.targets);
   const missing = new Set(chosen);
   const found: (Judged & ZoneFigure)[] = [];
-  const without: Evidence[] = [];
-  const unread: string[] = [];
-  let [wrong, judged] = [0, 0];
-  let highest: number | undefined;
   for (const [index, zone] of zones.entries()) {
     if (index % 2_500 === 0) await yieldToEventLoop();
     if (chosen.size > 0 && !missing.delete(zone.id)) continue;
-    const figures = judgeZone(zone, input);
-    if (chosen.size > 0 && figures.length === 0) without.push(toNote(nameZone(zone), absent));
-    for (const figure of figures) {
-      const { id = zone.id, name = nameZone(zone), isWrong, value } = figure;
-      if (isWrong === undefined) unread.push(id);
-      else judged += 1;
-      if (isWrong) wrong += 1;
-      if (value !== undefined) highest = Math.max(highest ?? value, value);
+    for (const figure of judgeZone(zone, input)) {
+      const { id = zone.id, name = nameZone(zone) } = figure;
       found.push({ ...figure, id, name: truncate(name, 60), wrongIf: wrongIf(input) });
     }
-    // Now and then, so that fifty thousand zones are not kept.
-    if (found.length > 4 * mostKept) keepWorst(found);
   }
-  keepWorst(found);
+  found.sort((a, b) => b.severity - a.severity || (a.name < b.name ? -1 : 1));
+  const unread = found.flatMap(({ id, isWrong }) => (isWrong === undefined ? id : []));
   if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError();
-  if (unread.length > 0 && judged === 0)
+  if (unread.length > 0 && unread.length === found.length)
     throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
-  return observe(found, {
-    value: charts === 'wrong' ? wrong : highest,
+  const highest = found.find(({ value }) => value !== undefined)?.value;
+  return observe(found.slice(0, mostKept), {
+    // The chart draws the highest value, or how many are wrong.
+    value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
     // A zone of the list that could not be read may be a chosen one.
     unread: skipped > 0 ? [...unread, ...missing] : unread,
-    notes: [...listMissing(missing, skipped), ...without],
+    notes: listMissing(missing, skipped),
   });
 }
 
-function keepWorst(found: (Judged & ZoneFigure)[]): void {
-  found.sort((a, b) => b.severity - a.severity || (a.name < b.name ? -1 : 1));
-  found.splice(mostKept);
-}
-
 const countsZones = {
-  charts: 'wrong',
   formatValue: (zones: number) => pluralize(zones, 'zone'),
   unit: 'Zones',
 } as const;
@@ -127,7 +107,6 @@ export const zoneState = defineZoneCondition({
     if (enabled === undefined) return [{ is: 'not reported', isWrong: undefined, severity: 1 }];
     return [{ is: enabled ? 'delivers' : 'disabled', isWrong: !enabled, severity: enabled ? 0 : 2 }];
   },
-  absent: 'not reported',
   only: 'attention',
 });
 
@@ -142,7 +121,7 @@ function judgeUse(
   return [{ is, isWrong: undefined, severity: -1 }];
 }
 
-const ofLimits = { absent: 'has no monthly limit', only: 'above-80' } as const;
+const ofLimits = { only: 'above-80' } as const;
 
 export const zoneLimit = defineZoneCondition({
   ...ofLimits,
@@ -172,7 +151,6 @@ export const zoneLimit = defineZoneCondition({
         value: share,
       };
     }),
-  charts: 'highest',
   formatValue: (share) => `${share} %`,
   unit: '% of the limit',
 });
@@ -216,8 +194,6 @@ export const missingCertificates = defineZoneCondition({
     const is = `no certificate (zone ${nameZone(zone)})`;
     return without.map((name) => ({ id: `${zone.id}/${name}`, name, is, isWrong: true, severity: 1 }));
   },
-  absent: 'has no hostname',
-  charts: 'wrong',
   formatValue: (hostnames) => pluralize(hostnames, 'hostname'),
   unit: 'Hostnames',
   only: 'no-certificate',
