@@ -36,3 +36,9 @@ export function chooseZones<Zone extends Listed>(
 function needsAttention(zone: Listed): boolean {
   return zone.hostnamesWithoutCertificate !== undefined && rankAttention(zone as ZoneSummary) > 0;
 }
+
+/** The host of a zone's origin in lower case, typed with or without a scheme; undefined where it has none. */
+export function readOriginHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
+  const url = originUrl.includes('://') ? originUrl : `https://${originUrl}`;
+  return URL.parse(url)?.hostname.toLowerCase() || undefined;
+}

@@ -28,20 +28,12 @@ import { describeChange, nameChange } from '../../views/zones/settings.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { findChannelZone } from './channel-zone.ts';
-import { chooseZones } from './choose-zones.ts';
+import { chooseZones, readOriginHost } from './choose-zones.ts';
 
 /** Logs read at once; the log of a day is up to hundreds of megabytes. */
 const logsAtOnce = 4;
 
-interface Counted {
-  readonly counts: OriginErrorCounts;
-  /** Entries of the period, also those that the filters leave out. */
-  readonly all: number;
-  readonly undated: number;
-  readonly skipped: number;
-  readonly incomplete: readonly string[];
-  readonly failures: readonly { readonly day: string; readonly reason: unknown }[];
-}
+type Counted = Awaited<ReturnType<typeof countPeriods>>[number];
 
 /** A test of the entries of a day's log. One without a time is of its day, and of no part of it. */
 function createPeriodTest(period: Period): (entry: OriginError, day: string) => boolean {
@@ -50,7 +42,10 @@ function createPeriodTest(period: Period): (entry: OriginError, day: string) => 
   return ({ at }, day) => (isWholeDays ? all.has(day) : at !== undefined && at >= from && at < to);
 }
 
-/** Counts the entries of each period, each entry once, in one pass over the logs. */
+/**
+ * Counts the entries of each period, each entry once, in one pass over the logs. `all`: also those that the filters leave out;
+ * `undated`: those without a readable time in logs of which the period is a part.
+ */
 async function countPeriods(
   originErrors: OriginErrors,
   zone: ZoneName,
@@ -60,7 +55,7 @@ async function countPeriods(
     takenAt,
     atOnce,
   }: Pick<Question, 'filters'> & { readonly takenAt: Date; readonly atOnce: number },
-): Promise<Counted[]> {
+) {
   const isWanted = createFilter(filters);
   const since = takenAt.getTime() - hourMs;
   const wanted = periods.map((period) => {
@@ -171,7 +166,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
         incomplete: compared.incomplete.length > 0,
       }),
     },
-    origin: URL.parse(zone.originUrl ?? '')?.hostname || undefined,
+    origin: readOriginHost(zone),
     change: await findChange(zone, findStart(counts), context),
   };
   // An incomplete report is not cached, so that trying again reads again.
@@ -299,13 +294,6 @@ function compareUrgency(one: ZoneErrors, other: ZoneErrors): number {
   );
 }
 
-interface EntryFile {
-  readonly path: string;
-  readonly entries: number;
-  readonly skipped: number;
-  readonly incomplete: readonly string[];
-}
-
 /** Lines between two pauses: about a millisecond's work. */
 const linesAtOnce = 200;
 
@@ -318,7 +306,7 @@ export async function writeEntries(
   kind: SharedFile,
   until: number | undefined,
   context: Context,
-): Promise<EntryFile | undefined> {
+) {
   const { originErrors } = await context.cdn();
   const isOfPeriod = createPeriodTest(period);
   const isWanted = createFilter(filters);

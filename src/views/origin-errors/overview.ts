@@ -5,7 +5,7 @@ import type { Failure } from '../blocks/failure.ts';
 import { agree, countOf, formatCount, formatInteger, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
-import { describeReference, formatKind, renderTime, warnOfMore } from './origin-errors.ts';
+import { describeReference, formatKind, type ReportView, renderTime, warnOfMore } from './origin-errors.ts';
 import {
   createClock,
   describeFilters,
@@ -45,11 +45,7 @@ export interface ZoneErrors {
   readonly undated: number;
 }
 
-interface OverviewView {
-  /** `2026-11-21`, in UTC. */
-  readonly today: string;
-  readonly timeZone: string | undefined;
-}
+type OverviewView = Pick<ReportView, 'today' | 'timeZone'>;
 
 const maxOffered = 25;
 

@@ -374,7 +374,7 @@ test('a setting that changed shortly before the first error is named beside the 
   ];
   await using harness = await createCommandHarness({
     changes,
-    data: { zones: [zone({ Id: 1, Name: 'shop', OriginUrl: 'https://origin-3.example.com' })] },
+    data: { zones: [zone({ Id: 1, Name: 'shop', OriginUrl: 'origin-3.example.com' })] },
   });
   harness.cdn.data.originErrors.count = 0;
   harness.cdn.data.originErrors.entries.set('1/2026-11-21', [

@@ -123,7 +123,7 @@ describe('a mention', () => {
     expect(person.modal()).toBeUndefined();
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
-    await person.suggest('apps:pick', '');
+    await person.suggest('apps:pick', appIds.worker);
     await person.submit({ app: appIds.worker });
     const answer = await person.waitForMessage(
       (message) => message.reads.includes(appIds.worker) && message.ts !== offer.ts,
@@ -216,7 +216,7 @@ describe('in the conversation with the bot', () => {
     const offer = await write(person, 'app');
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
-    await person.suggest('apps:pick', '');
+    await person.suggest('apps:pick', appIds.api);
     await person.submit({ app: appIds.api });
     const answer = await person.waitForMessage(
       ({ reads, ts }) => reads.includes(appIds.api) && ts !== offer.ts,

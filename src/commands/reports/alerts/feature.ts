@@ -21,9 +21,9 @@ import {
 } from '../../../views/reports/report.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
 import type { Context, Fields, Picker } from '../../define.ts';
+import { readOriginHost } from '../../origin-errors/choose-zones.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
-import { readHost } from '../checks/errors.ts';
 import { conditions, findCondition } from '../checks/list.ts';
 import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
 
@@ -194,7 +194,7 @@ const originPicker = defineZonePicker({
 });
 
 function listHosts(zones: readonly ZoneSummary[]) {
-  return [...createNameIndex(zones, readHost)].map(([host, zones]) => ({ host, zones }));
+  return [...createNameIndex(zones, readOriginHost)].map(([host, zones]) => ({ host, zones }));
 }
 
 /** User groups, for people who may read. */

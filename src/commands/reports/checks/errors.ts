@@ -27,7 +27,7 @@ import {
   type Named,
 } from '../../../views/reports/digests/post.ts';
 import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
-import { chooseZones, mostLogs } from '../../origin-errors/choose-zones.ts';
+import { chooseZones, mostLogs, readOriginHost } from '../../origin-errors/choose-zones.ts';
 import { type ErrorCounts, rememberedDays } from '../accounts/error-days.ts';
 import {
   assertListed,
@@ -92,7 +92,7 @@ async function readLogs(
   const wanted = new Set(targets.map((id) => id.trim().toLowerCase()));
   const missing = new Set(wanted);
   const zones = all.filter((zone) => {
-    const host = readHost(zone);
+    const host = readOriginHost(zone);
     const found = [zone.id, host ?? ''].filter((one) => wanted.has(one));
     for (const one of found) missing.delete(one);
     return wanted.size > 0 ? found.length > 0 : host !== undefined || !isByHost;
@@ -101,7 +101,7 @@ async function readLogs(
     throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
   if (wanted.size > 0 && zones.length === 0) throw createNoneThereError();
   const chosen = chooseZones(zones, zones.length > mostLogs ? await account.knownZones() : {});
-  const named = chosen.map((zone) => ({ id: zone.id, name: nameZone(zone), host: readHost(zone) }));
+  const named = chosen.map((zone) => ({ id: zone.id, name: nameZone(zone), host: readOriginHost(zone) }));
   const { read, failures } = await readEach(named, async ({ id }) => {
     assertTime?.();
     return account.errors(id, since);
@@ -116,11 +116,6 @@ async function readLogs(
     of: zones.length,
     notes: [...unread, ...listMissing(missing, skipped)],
   };
-}
-
-/** The host of a zone's origin, in lower case; undefined where it has none. */
-export function readHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
-  return URL.parse(originUrl)?.hostname.toLowerCase() || undefined;
 }
 
 function explainUnread(facts: ErrorFacts): Evidence[] {

@@ -45,7 +45,7 @@ test('upload scanning by the CDN’s own days', async () => {
   `);
   expect(told.charts).toMatchInlineSnapshot(`
     [
-      "Blocked uploads, 27 Oct–9 Nov: 40 on the worst day (bar, Blocked uploads a day): Shield zone 501 27 Oct 2, 28 Oct 2, 29 Oct 2, 30 Oct 2, 31 Oct 2, 1 Nov 2, 2 Nov 2, 3 Nov 2, 4 Nov 2, 5 Nov 2, 6 Nov 2, 7 Nov 2, 8 Nov 2, 9 Nov 40",
+      "Blocked uploads, 2 Nov–9 Nov: 40 on the worst day (bar, Blocked uploads a day): Shield zone 501 2 Nov 2, 3 Nov 2, 4 Nov 2, 5 Nov 2, 6 Nov 2, 7 Nov 2, 8 Nov 2, 9 Nov 40",
     ]
   `);
 });
