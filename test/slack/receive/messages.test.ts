@@ -124,7 +124,8 @@ describe('a mention', () => {
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
     await person.suggest('apps:pick', appIds.worker);
-    await person.submit({ app: appIds.worker });
+    await person.choose('apps:pick', appIds.worker);
+    await person.submit();
     const answer = await person.waitForMessage(
       (message) => message.reads.includes(appIds.worker) && message.ts !== offer.ts,
     );
@@ -217,7 +218,8 @@ describe('in the conversation with the bot', () => {
     await person.press('help:run:0', { ts: offer.ts });
     await person.waitForModal('apps:submit');
     await person.suggest('apps:pick', appIds.api);
-    await person.submit({ app: appIds.api });
+    await person.choose('apps:pick', appIds.api);
+    await person.submit();
     const answer = await person.waitForMessage(
       ({ reads, ts }) => reads.includes(appIds.api) && ts !== offer.ts,
     );
