@@ -19,7 +19,7 @@ test('totals come as the CDN reports them, then the worst day with the month in 
   harness.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
   const [answer, ...more] = await harness.person().run('scanning 600');
   expect(more).toEqual([]);
-  expect(readText(answer)).toMatchSnapshot();
+  expect(readText(answer)).toMatchSnapshot('answer');
   expect(answer?.blocks?.find(isChart)).toMatchSnapshot('chart');
 });
 

@@ -1,9 +1,5 @@
 import { ApiError } from '../../api/http/errors.ts';
-import {
-  createOriginErrorCounter,
-  createSeenIds,
-  type OriginErrorCounts,
-} from '../../api/origin-errors/counts.ts';
+import { createOriginErrorCounter, createSeenIds } from '../../api/origin-errors/counts.ts';
 import { createFilter } from '../../api/origin-errors/filters.ts';
 import type { OriginError, OriginErrors } from '../../api/origin-errors/origin-errors.ts';
 import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';

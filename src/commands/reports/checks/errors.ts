@@ -1,4 +1,3 @@
-import type { ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
