@@ -24,8 +24,7 @@ import { stepRequests } from './steps.ts';
 import { tokens } from './tokens.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
-import { changes } from './zones/changes.ts';
-import { compare } from './zones/compare.ts';
+import { changes, compare } from './zones/changes.ts';
 import { scripts } from './zones/pickers.ts';
 import { zones } from './zones/zones.ts';
 

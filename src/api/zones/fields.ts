@@ -87,7 +87,7 @@ export const namedProperties = z
   .transform(omitMissing);
 
 /** Actions whose parameters are the name and the value of a header. */
-const headerActions = new Set<unknown>([5, 6]);
+export const headerActions = new Set<unknown>([5, 6]);
 
 /** Hides header values and credentials in the parameters of an action, and all of them where its meaning is unknown. */
 function redactAction<T extends z.output<typeof action>>(wire: T): T {
@@ -105,7 +105,8 @@ function redactAction<T extends z.output<typeof action>>(wire: T): T {
   };
 }
 
-const headerTriggers = new Set([1, 2]);
+/** Triggers by the value of a header. */
+export const headerTriggers = new Set<unknown>([1, 2]);
 const queryTrigger = 6;
 const cookieTrigger = 10;
 const lastKnownTrigger = 13;

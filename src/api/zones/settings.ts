@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
-import type { EdgeRule } from './fields.ts';
+import { type EdgeRule, headerActions, headerTriggers } from './fields.ts';
 import { type Format, type MemberRow, readZone, renameMembers, zoneMembers } from './members.ts';
 
 /** The value of a setting as it may be shown; null = none. `hidden`: a digest of what is not shown. */
@@ -283,9 +283,6 @@ function normalizeThing(value: Json, name = ''): Json | undefined {
   return spellRule(Object.fromEntries(members.filter(([, inner]) => inner !== undefined)));
 }
 
-/** Triggers by header, and actions that set one: names of headers have no case. */
-const headerTriggers: readonly unknown[] = [1, 2];
-const headerActions: readonly unknown[] = [5, 6];
 /** Triggers by extension, country, method and state, whose patterns have no case. */
 const caselessTriggers: readonly unknown[] = [3, 4, 9, 11];
 
@@ -294,8 +291,9 @@ function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
     const value = thing[member];
     if (isMeant && typeof value === 'string') thing[member] = value.toLowerCase();
   };
-  lower('Parameter1', headerTriggers.includes(thing['Type']));
-  lower('ActionParameter1', headerActions.includes(thing['ActionType']));
+  // Names of headers have no case.
+  lower('Parameter1', headerTriggers.has(thing['Type']));
+  lower('ActionParameter1', headerActions.has(thing['ActionType']));
   const { Type, PatternMatches: patterns } = thing;
   if (caselessTriggers.includes(Type) && Array.isArray(patterns))
     thing['PatternMatches'] = sortSet(patterns.map((one) => String(one).toUpperCase()));

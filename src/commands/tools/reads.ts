@@ -12,7 +12,7 @@ import { listEverything, listParts, renderZone } from '../../views/zones/zone.ts
 import { readApp } from '../apps.ts';
 import type { Context } from '../define.ts';
 import { readScanning } from '../upload-scanning.ts';
-import { readTwoZones } from '../zones/compare.ts';
+import { readTwoZones } from '../zones/changes.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
 import { loadZoneById } from '../zones/zones.ts';

@@ -1,13 +1,24 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { type Message, say } from '../../views/blocks/blocks.ts';
-import { renderChanges } from '../../views/zones/changes.ts';
-import { renderUnclearZone } from '../../views/zones/rows.ts';
-import type { Context, Feature } from '../define.ts';
+import { renderChanges, renderCompareForm, renderComparison } from '../../views/zones/changes.ts';
+import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
+import { type Context, defineForm, type Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
-import { createMissingError, lookUpZone, nameZone, readZoneNames, type ZoneName } from './lookup.ts';
-import { readPickedZone } from './zones.ts';
+import { readSettings, unpackSettings } from './history.ts';
+import {
+  createMissingError,
+  loadAllZones,
+  lookUpZone,
+  nameZone,
+  readZoneNames,
+  type ZoneName,
+} from './lookup.ts';
+import { pickedZone, readPickedZone } from './zones.ts';
 
 export const changes: Feature = {
   name: 'changes',
@@ -101,4 +112,118 @@ async function showChanges(
   const name = zone?.name || found.changes[0]?.zoneName || '';
   const shown = zone && { id: zone.id, name };
   return renderChanges({ ...found, look, zone: shown, period: words, from, until, asOf, panel });
+}
+
+export const compare: Feature = {
+  name: 'compare',
+  commands: [
+    {
+      name: 'compare',
+      aliases: ['diff'],
+      usage: 'compare <zone> <zone> [all]',
+      summary: 'The settings of two zones side by side: those that differ, or all',
+      label: 'Compare two zones',
+      examples: ['compare shop shop-staging', 'compare shop docs all'],
+      needs: 'read',
+      shares: true,
+      modal: (words) => {
+        const { names } = readSides(words);
+        return names.length < 2 ? renderCompareForm(names[0]) : undefined;
+      },
+      async run(words, context) {
+        const { names, all } = readSides(words);
+        const [first = '', second] = names.length > 2 ? await findPair(names, context) : names;
+        if (second === undefined)
+          throw new UserError('The second zone is missing.', 'Type both: `/cdn compare shop docs`.');
+        const behind = all ? 'all' : '';
+        const one = await lookUpZone(first, context);
+        if (one.kind !== 'one')
+          return renderUnclearZone(one, 'compare', `${quoteWord(second)} ${behind}`.trim());
+        const other = await lookUpZone(second, context);
+        if (other.kind !== 'one') return renderUnclearZone(other, `compare ${one.zone.id}`, behind);
+        return compareZones([one.zone, other.zone], all, context);
+      },
+    },
+  ],
+  actions: [
+    {
+      // The other of its two pictures, read again, in its place.
+      id: 'compare:show',
+      needs: 'read',
+      run(value, context) {
+        const [first = '', second = '', all] = value.split(' ');
+        return compareZones([nameZone(first, context), nameZone(second, context)], all === 'all', context);
+      },
+    },
+  ],
+  forms: [
+    defineForm({
+      id: 'compare:submit',
+      needs: 'read',
+      fields: z
+        .object({ zone: pickedZone, otherZone: pickedZone })
+        .refine(({ zone, otherZone }) => zone !== otherZone, {
+          path: ['otherZone'],
+          error: 'Pick another zone.',
+        }),
+      run: ({ zone, otherZone }, context: Context) =>
+        compareZones([nameZone(zone, context), nameZone(otherZone, context)], false, context),
+    }),
+  ],
+};
+
+/** `shop docs`, `shop and docs all`, `my big shop vs docs`: the words around `and`, or else each word. */
+function readSides({ tokens }: Words) {
+  // A zone may be called `video:live`.
+  const typed = tokens.map(({ text }) => text).filter((text) => text !== '');
+  const all = typed.length > 2 && typed.at(-1)?.toLowerCase() === 'all';
+  const sides: string[][] = [[]];
+  for (const word of all ? typed.slice(0, -1) : typed)
+    if (/^(?:and|with|to|vs\.?)$/iu.test(word)) sides.push([]);
+    else sides.at(-1)?.push(word);
+  const named = sides.filter((words) => words.length > 0).map((words) => words.join(' '));
+  return { names: named.length > 1 ? named : sides.flat(), all };
+}
+
+/** The one way to divide the words into the names of two zones: `my big shop docs`. */
+async function findPair(words: readonly string[], context: Context): Promise<readonly string[]> {
+  const places = words.length > 8 ? [] : words.slice(1).map((_, at) => at + 1);
+  // Once for all of them.
+  await loadAllZones(context);
+  const pairs = await Promise.all(
+    places.map(async (at) => {
+      const names = [words.slice(0, at), words.slice(at)].map((part) => part.join(' '));
+      const found = await Promise.all(names.map((name) => lookUpZone(name, context)));
+      return found.every(({ kind }) => kind === 'one') ? [names] : [];
+    }),
+  );
+  const [pair, ...more] = pairs.flat();
+  if (pair && more.length === 0) return pair;
+  throw new UserError('Two zones are compared at a time.', 'Type `/cdn compare shop docs`.');
+}
+
+async function compareZones(
+  zones: readonly [ZoneName, ZoneName],
+  all: boolean,
+  context: Context,
+): Promise<Message> {
+  return renderComparison(await readTwoZones(zones, context), all, context.now());
+}
+
+/** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */
+export async function readTwoZones(
+  [one, other]: readonly [ZoneName, ZoneName],
+  context: Context,
+): Promise<readonly [ZoneSettings, ZoneSettings]> {
+  if (one.id === other.id) throw new UserError('That is one zone.', 'Name another one to compare it with.');
+  const cdn = await context.cdn();
+  // Of this comparison alone: it says whether two secrets are the same, and nothing about either.
+  const digestKey = { key: createSecretKey(randomBytes(32)), acrossZones: true } as const;
+  const read = async (zone: ZoneName) => {
+    const { changed } = await readSettings(cdn, digestKey, [zone]);
+    const settings = changed[0] && unpackSettings(changed[0].body);
+    if (!settings) throw createMissingError(zone.id);
+    return settings;
+  };
+  return Promise.all([read(one), read(other)]);
 }

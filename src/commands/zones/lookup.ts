@@ -92,17 +92,18 @@ export type ZoneLookup =
     }
   | UnclearZone;
 
-/** Before the name of a zone in a sentence: `errors for shop`, `changes in the zone shop`. */
-const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) )+/iu;
+/** Around the name of a zone in a sentence: `errors for shop,`, `changes in the zone *shop*`. */
+const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) |[\s(*_@"'“‘`])+/iu;
+const behindName = /[\s)*_,;.!?"'”’`]+$/u;
 
 /**
  * An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. Words such as
- * `for the zone` before a name count only where no zone is called so.
+ * `for the zone` and punctuation around a name count only where no zone is called so.
  */
 export async function lookUpZone(typed: string, context: Context): Promise<ZoneLookup> {
   const found = await lookUpName(typed, context);
-  const name = typed.trim().replace(beforeName, '');
-  return found.kind === 'none' && name !== found.typed ? lookUpZone(name, context) : found;
+  const name = typed.normalize('NFKC').replace(beforeName, '').replace(behindName, '');
+  return found.kind === 'none' && name !== '' && name !== found.typed ? lookUpZone(name, context) : found;
 }
 
 async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> {

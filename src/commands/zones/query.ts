@@ -98,15 +98,15 @@ export function decodeZoneQuery(value: string): ZoneQuery {
 export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): ZoneSummary[] {
   const search = query.search.toLowerCase();
   // Normalized like `/cdn zone`: without a scheme, a `#` or a trailing dot, in ASCII.
-  const host = readHost(search);
+  const texts = new Set([search, readHost(search) || search]);
   const carried = Object.entries(query.carried).map(
     ([kind, wanted]) => [matchers[kind as Carried], wanted.toLowerCase()] as const,
   );
   const found = zones.filter(
     (zone) =>
-      (matchesQuery(zone, search) ||
-        (host !== '' && matchesQuery(zone, host)) ||
-        Object.values(matchers).some((matches) => matches(zone, search))) &&
+      [...texts].some(
+        (text) => matchesQuery(zone, text) || Object.values(matchers).some((matches) => matches(zone, text)),
+      ) &&
       carried.every(([matches, wanted]) => matches(zone, wanted)) &&
       (query.only === undefined || filters[query.only](zone)),
   );

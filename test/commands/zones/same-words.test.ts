@@ -11,6 +11,8 @@ const zones = [
   zone({ Id: 201, Name: 'twin' }),
   zone({ Id: 202, Name: 'twin' }),
   zone({ Id: 301, Name: 'shop: big images' }),
+  zone({ Id: 302, Name: 'my old images' }),
+  zone({ Id: 303, Name: 'video:live' }),
 ];
 
 async function start() {
@@ -51,6 +53,14 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       expect(readText(await ask(`compare ${quote(typed)} 104`))).toContain(`*${name}*`);
       expect(readRows(await ask(`zones ${typed}`)).map(([found]) => found)).toContain(name);
     }
+    for (const typed of ['shop;', '(shop)', '*shop*', '@shop', '“ｓｈｏｐ”!'])
+      expect(readText(await ask(`zone ${typed}`))).toContain('*shop*');
+    for (const typed of [
+      'my old images 303',
+      'video:live and my old images',
+      '“my old images” vs video:live',
+    ])
+      expect(readText(await ask(`compare ${typed}`))).toMatch(/\*(?:my old images|video:live)\*/u);
     for (const typed of ['errors for shop', 'errors of the zone shop', 'zone in shop'])
       expect(readText(await ask(typed))).toMatch(/\bshop\*/u);
     // Two zones with one name are offered once, with both ids.
