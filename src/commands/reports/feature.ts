@@ -25,10 +25,10 @@ import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
+import { isId } from './store.ts';
 
 export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
 
-/** Ids by type. */
 type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
 
 type Verb = (id: string, context: Context, more?: string) => Promise<Message>;
@@ -45,14 +45,10 @@ interface About<Kind extends ReportKind>
   extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
     Required<Pick<Feature, 'actions' | 'pickers'>> {
   readonly aliases: readonly string[];
-  /** Other words for its verbs. */
   readonly otherVerbs: Readonly<Record<string, string>>;
   /** Its own work on one, by word or button: they decide by its owner. `more`: the word behind the id. */
   readonly verbs: Readonly<Record<string, Verb>>;
-  /** How each of a tenant is now. */
   readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => views.State>;
-  /** The words that an unknown verb may have meant. */
-  readonly guess?: (verb: string) => string | undefined;
   readonly schema: z.ZodType<Ordered<Kind>>;
   /** The fields of a new one. `typed`: words behind the command that may name what it is about. */
   readonly defaults: (typed: readonly string[]) => Fields;
@@ -80,7 +76,7 @@ interface About<Kind extends ReportKind>
 
 /** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
 export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
-  const { usage, summary, label, examples, aliases, otherVerbs, readStates, guess, actions, pickers } = about;
+  const { usage, summary, label, examples, aliases, otherVerbs, readStates, actions, pickers } = about;
   const form = createForm(kind, about);
   const shared = createVerbs(kind);
   const verbs: Readonly<Record<string, Verb>> = { ...about.verbs, ...shared.verbs };
@@ -94,9 +90,14 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
       },
     }),
   );
-  const readWords = ({ list: [typed = 'list', id, more] }: Words) => {
-    const verb = typed.toLowerCase();
-    return { verb: { remove: 'delete', ...otherVerbs }[verb] ?? verb, id, more };
+  const known = ['new', 'list', 'edit', ...Object.keys(verbs)];
+  /** Words that are no verb, nor nearly one, nor an id, are about a new one. */
+  const readWords = ({ list: words }: Words) => {
+    const [typed = 'list', id, more] = words;
+    const lower = typed.toLowerCase();
+    const verb = { remove: 'delete', ...otherVerbs }[lower] ?? lower;
+    const isVerb = known.includes(verb) || isId(verb) || findClosest(verb, known, 1).length > 0;
+    return isVerb ? { verb, id, more, about: words.slice(1) } : { verb: 'new', about: words };
   };
 
   /** The person's own, and those of others that `isVisible` picks. */
@@ -137,8 +138,8 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
       return opens ? reportSkeleton(kind, `${capitalize(verb)} ${kind}`) : undefined;
     },
     load(words, context) {
-      const { verb, id = '' } = readWords(words);
-      return verb === 'edit' ? form.openEdit(id, context) : form.openNew(words.list.slice(1), context);
+      const { verb, id = '', about } = readWords(words);
+      return verb === 'edit' ? form.openEdit(id, context) : form.openNew(about, context);
     },
     async run(words, context) {
       const { verb, id, more } = readWords(words);
@@ -156,8 +157,7 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
   };
 
   function createUnknownVerb(verb: string): UserError {
-    const [near] = findClosest(verb, ['new', 'list', 'edit', ...Object.keys(verbs)], 1);
-    const meant = guess?.(verb) ?? near;
+    const [meant] = findClosest(verb, known, 1);
     return new UserError(
       `${formatCode(verb, 30)} is not ${kind === 'alert' ? 'an alert' : 'a digest'} command.`,
       meant === undefined
@@ -195,7 +195,6 @@ export async function findReport<Kind extends ReportKind>(
   );
 }
 
-/** The same, for its owner and admins. */
 export async function findManaged<Kind extends ReportKind>(
   kind: Kind,
   id: string,
@@ -243,25 +242,28 @@ async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context
   );
 }
 
-/** Verbs of the command and buttons that change who owns a digest or alert, and whether it runs. */
+/** If its channel takes no message, the next run would only pause it again. */
+async function requirePlace({ kind, id, channel, paused }: Report, { person, post }: Context): Promise<void> {
+  if (!paused || !isChannelReason(paused.reason)) return;
+  if (await post(channel, views.renderUnchanged({ kind, id }, person.userId))) return;
+  throw new UserError(
+    `I can't post in ${formatPlace(channel)}, so the ${kind} ${formatCode(id)} stays paused.`,
+    `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${id}\``,
+  );
+}
+
 function createVerbs(kind: ReportKind) {
   async function pause(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
     const paused = report.paused ? report : await context.reports.pause(report, context.person);
-    return views.renderPausedByHand(paused);
+    return views.renderPaused(paused, { others: false });
   }
 
   async function resume(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
     if (!report.paused) return views.renderResumed(report, context.now());
     await requireOwnersKey(report, context);
-    // If the channel takes no message, the next run would only pause it again.
-    const notice = views.renderUnchanged(report, context.person.userId);
-    if (isChannelReason(report.paused.reason) && !(await context.post(report.channel, notice)))
-      throw new UserError(
-        `I can't post in ${formatPlace(report.channel)}, so the ${kind} ${formatCode(report.id)} stays paused.`,
-        `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${report.id}\``,
-      );
+    await requirePlace(report, context);
     return views.renderResumed(await context.reports.resume(report, context.person), context.now());
   }
 
@@ -296,11 +298,12 @@ function createVerbs(kind: ReportKind) {
     }
     const refused = await findChannelRefusal(kind, report.channel, context);
     if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
+    await requirePlace(report, context);
     const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
-    const isSeen = context.message?.channel === taken.channel || (await context.post(taken.channel, notice));
-    return isSeen ? notice : views.renderTakenOverOnly(taken);
+    if (context.message?.channel !== taken.channel) await context.post(taken.channel, notice);
+    return notice;
   }
 
   /** Their answer replaces the message that offered the button. */
@@ -325,7 +328,6 @@ async function findChannelRefusal(
   return failed && `Your ${kind} can't post in ${formatPlace(channel)}: ${failed.says}.`;
 }
 
-/** How the form of digests or alerts opens, changes and is saved. */
 function createForm<Kind extends ReportKind>(
   kind: Kind,
   { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: About<Kind>,
@@ -346,7 +348,6 @@ function createForm<Kind extends ReportKind>(
     return render(writeFields(report), notes, context.now());
   }
 
-  /** The one that the open form changes. */
   async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {
     const [id] = context.modal?.metadata?.split('|') ?? [];
     return id === undefined ? undefined : findManaged(kind, id, context);
@@ -388,7 +389,6 @@ function createForm<Kind extends ReportKind>(
       id: `${kind}s:redraw`,
       ...redraws,
       needs: 'read',
-      /** The form once more, with the choices made meanwhile. */
       async redraw(_value, context) {
         const { modal, now } = context;
         const edited = await findEdited(context);

@@ -27,7 +27,6 @@ import {
   readReport,
 } from './store.ts';
 
-/** How long a deletion can be undone. */
 export const undoMinutes = 15;
 
 type Event = 'created' | 'changed' | 'paused' | 'taken-over' | 'deleted';
@@ -46,7 +45,9 @@ export function createReports(options: ReportOptions) {
   async function recordAndPlan(
     trx: Trx,
     report: Report,
-    { by, event, detail }: { by: Person; event: Event; detail: Readonly<Record<string, string>> },
+    by: Person,
+    event: Event,
+    detail: Readonly<Record<string, string>>,
   ): Promise<void> {
     const { id: subject, kind, tenant } = report;
     await audit.record({ tenant, actor: by.userId, event: `${kind}-${event}`, subject, detail }, trx);
@@ -73,7 +74,7 @@ export function createReports(options: ReportOptions) {
         .returningAll()
         .executeTakeFirstOrThrow();
       const report = readReport(row);
-      await recordAndPlan(trx, report, { by, event, detail });
+      await recordAndPlan(trx, report, by, event, detail);
       if (isAlert(report)) await adaptIncidents(trx, report, before, { outbox, now: now() });
       else if (report.deletedAt) await cancelPosts(trx, id, outbox);
       return report as R;
@@ -106,7 +107,7 @@ export function createReports(options: ReportOptions) {
           .returningAll()
           .executeTakeFirstOrThrow();
         const report = readReport(row);
-        await recordAndPlan(trx, report, { by: owner, event: 'created', detail: describe(order) });
+        await recordAndPlan(trx, report, owner, 'created', describe(order));
         return report;
       }),
     /** Deleted ones too, as long as their deletion can be undone. */
@@ -176,7 +177,6 @@ export function createChangedError(kind: ReportKind): UserError {
   );
 }
 
-/** For the audit. */
 function describe({ channel, ...order }: Order): Readonly<Record<string, string>> {
   return 'schedule' in order
     ? { channel, kinds: order.subject.kinds.map(({ name }) => name).join(' ') }

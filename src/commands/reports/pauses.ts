@@ -28,7 +28,7 @@ const pauseNotice = defineMessage({
     const report = await findReport(db, id);
     // Changed since: it runs again, or the change has its own notice.
     if (!report?.paused || report.deletedAt || report.revision !== revision) return undefined;
-    return renderPaused(report, report.paused.reason, { others: place !== report.owner.userId });
+    return renderPaused(report, { others: place !== report.owner.userId });
   },
   async ended(trx, { about: { id, revision }, state, reason, code }, { log }: ReportContext) {
     if (state !== 'dead' || reason === 'withdrawn') return;

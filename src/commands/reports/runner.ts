@@ -33,7 +33,6 @@ import {
 
 /** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
-/** A check that takes longer has failed. */
 const checkMs = 2 * minuteMs;
 /** Failed requests of all checks of one job, after which they fail. */
 const mostFailedRequests = 6;
@@ -86,7 +85,6 @@ export const reconcileReportsJob = defineJob({
       await db.transaction().execute((trx) => enqueueNext(ports.enqueue, readReport(row), trx, options));
       await yieldToEventLoop();
     }
-    // Due for so long that their job must be lost.
     const stranded = await db
       .selectFrom('report_runs')
       .select(['report_id', 'due'])
@@ -108,7 +106,6 @@ function selectDue(db: ReportContext['db'], until: Date) {
     .where('next_due', '<=', until);
 }
 
-/** Claims the runs of a person's digests that are due, checks their alerts, and plans what is next. */
 async function runDue(
   { tenant, owner, isFresh }: z.output<typeof dueData>,
   context: ReportContext,
@@ -168,7 +165,6 @@ async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext):
   if (missed > 0) log.warn({ digest: id, missed }, 'digest runs were missed');
 }
 
-/** Reads, judges, and has written and told what follows. */
 async function checkAlert(
   alert: Alert,
   open: (alert: Alert) => Promise<AccountReads>,

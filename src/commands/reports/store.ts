@@ -30,7 +30,6 @@ import type {
 import type { Accounts } from './accounts/reads.ts';
 import { findCondition, findDigestKind } from './checks/list.ts';
 
-/** Ports of their jobs and messages. */
 export interface ReportPorts {
   readonly accounts: Pick<Accounts, 'open'>;
   readonly outbox: Outbox;
@@ -43,7 +42,6 @@ export interface ReportPorts {
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Whether people of another organisation read a channel, known for ten minutes. False where Slack does not say. */
   readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
-  /** Counts a refusal by the policy. */
   readonly refused: (reason: Reason) => void;
   /** Counts a message about an incident that no place took. */
   readonly untold: () => void;
@@ -51,7 +49,6 @@ export interface ReportPorts {
 
 export type ReportContext = JobContext<ReportPorts>;
 
-/** What the service needs. */
 export interface ReportOptions extends Pick<ReportPorts, 'audit' | 'outbox' | 'people' | 'enqueue'> {
   readonly db: Db;
   readonly now: () => Date;
@@ -107,7 +104,6 @@ export function ownerColumns(owner: Person) {
   };
 }
 
-/** Place and content. */
 export function orderColumns({ channel, ...order }: Order) {
   const { subject } = order;
   const body = 'schedule' in order ? { subject, schedule: order.schedule } : subject;
@@ -120,6 +116,10 @@ export async function findFreeId(db: Db): Promise<string> {
   return (await findReport(db, id)) ? findFreeId(db) : id;
 }
 const letters = '23456789bcdfghjkmnpqrstvwxz';
+
+export function isId(word: string): boolean {
+  return word.length === 5 && [...word].every((letter) => letters.includes(letter));
+}
 
 /** Deleted ones too, as long as their deletion can be undone. */
 export async function findReport(db: Db, id: string): Promise<Report | undefined> {
@@ -158,7 +158,6 @@ export async function findIncident(db: Db, id: string): Promise<Incident | undef
   return row && readIncident(row);
 }
 
-/** The open incident of each kind. */
 export async function findOpenIncidents(
   db: Db,
   alertId: string,
@@ -182,7 +181,6 @@ export function findNextDue(order: Order, after: Date): Date {
   return findNextRun({ time: hours.from, zone, weekdays: hours.weekdays, monthDays: [] }, after);
 }
 
-/** Whether a moment lies in those hours. */
 export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
   const { minutes: minute, weekday: today } = toLocalTime(timeZone, at);
   const yesterday = today === 1 ? 7 : today - 1;

@@ -68,12 +68,9 @@ export function manageMenu(report: Named & Pick<Report, 'paused'>): Maybe<Overfl
 }
 
 /** Why it is paused and what can be done about it. `others`: other people than its owner read it. */
-export function renderPaused(
-  report: Report,
-  reason: PauseReason,
-  { others }: { readonly others: boolean },
-): Message {
-  const text = `${nameReport(report)} is paused: ${describePause(reason)}.`;
+export function renderPaused(report: Report, { others }: { readonly others: boolean }): Message {
+  const { reason, by } = report.paused ?? { reason: 'by-hand', by: undefined };
+  const text = `${nameReport(report)} is ${by === undefined ? 'paused: ' : ''}${describePause(reason, by)}.`;
   const about = `${capitalize(describeContent(report))}. ${formatReaders(report.channel, report.owner.userId)}`;
   const isAboutKey = reason === 'key-missing' || reason === 'key-refused';
   return message(text, [
@@ -98,13 +95,6 @@ function nextStep(report: Report, reason: PauseReason): string {
     : 'You can resume it.';
 }
 
-export function renderPausedByHand(report: Report): Message {
-  const { paused } = report;
-  const why = paused ? describePause(paused.reason, paused.by) : 'paused';
-  const text = `${nameReport(report)} is ${paused?.reason === 'by-hand' ? '' : 'paused: '}${why}.`;
-  return say(text, actions(verbButton('Resume', report)));
-}
-
 export function renderResumed(report: Report, now: Date): Message {
   const content = isDigest(report)
     ? uncapitalize(describeOrder(report))
@@ -112,8 +102,7 @@ export function renderResumed(report: Report, now: Date): Message {
   return say(`${nameReport(report)} posts ${content}.`, ...renderNext(report, now));
 }
 
-/** For its channel. */
-export function renderUnchanged({ kind, id }: Report, by: string): Message {
+export function renderUnchanged({ kind, id }: Named, by: string): Message {
   return say(`<@${by}> resumed the ${kind} ${formatCode(id)}: it posts here again.`);
 }
 
@@ -121,13 +110,6 @@ export function renderTakenOver(report: Report, by: string, now: Date): Message 
   const { kind, id } = report;
   const text = `<@${by}> took over the ${kind} ${formatCode(id)}. It uses their key now.`;
   return say(text, ...renderNext(report, now));
-}
-
-/** It was taken over, and its channel still takes no message. */
-export function renderTakenOverOnly(report: Report): Message {
-  const text = `${nameReport(report)} is yours now, but I can't post in ${formatPlace(report.channel)}.`;
-  const what = 'Invite me there (`/invite @cdn`), or edit it and pick another channel.';
-  return message(text, [section(`:warning: ${text}\n${what}`), actions(verbButton('Edit', report))]);
 }
 
 export function renderDeleted(report: Report, minutes: number): Message {
@@ -143,7 +125,6 @@ export function renderRestored(report: Report, now: Date): Message {
   return say(`${nameReport(report)} is back.`, ...renderNext(report, now));
 }
 
-/** What the form answers. */
 export function renderSaved(report: Report, now: Date): FormResult {
   const { kind, id, paused, channel } = report;
   const title = capitalize(kind);
@@ -175,7 +156,6 @@ export function renderAnnouncement(id: string, order: Order, by: string): Messag
 
 type Flag = 'firing' | "can't check" | 'paused';
 
-/** How a digest or an alert is now. */
 export interface State {
   /** mrkdwn */
   readonly text: string;
@@ -186,7 +166,6 @@ export interface State {
 export interface Listed {
   readonly report: Report;
   readonly state: State;
-  /** Whether the person who reads the list owns it. */
   readonly own: boolean;
   readonly manages: boolean;
 }
@@ -252,7 +231,6 @@ export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): Kno
   ];
 }
 
-/** Its lines, a menu for those who manage it, and a button for people who can take it over. */
 function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
   const { id, channel, owner } = report;
   const facts = join([state.text, formatReaders(channel, owner.userId)], ' · ');

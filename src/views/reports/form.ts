@@ -65,14 +65,6 @@ function renderForm(
   return modal(settings, [says && section(says), ...inputs]);
 }
 
-function renderOnTop(
-  title: string,
-  callbackId: string | undefined,
-  blocks: readonly Maybe<KnownBlock>[],
-): ModalView {
-  return modal({ title, callbackId, close: 'Back' }, blocks);
-}
-
 export const mostTargets = 20;
 export const mostAbove = 999_999_999;
 
@@ -140,7 +132,6 @@ export function renderDigestForm(
   ]);
 }
 
-/** Hours between two runs of a day. */
 export const repeatChoices: readonly number[] = [1, 2, 3, 4, 6, 8, 12];
 
 const repeats = repeatChoices.map((hours) =>
@@ -179,11 +170,11 @@ export function renderPreviewed(
     ...thread.flatMap((shown) => shown.blocks ?? []),
   ]);
   const footer = context(`Only you see this. ${describeOrder(order)}.`);
-  return renderOnTop('Preview', 'digests:previewed', [...blocks.slice(0, mostBlocks - 1), footer]);
+  const settings = { title: 'Preview', callbackId: 'digests:previewed', close: 'Back' };
+  return modal(settings, [...blocks.slice(0, mostBlocks - 1), footer]);
 }
 
 export const mostNamed = 10;
-/** Minutes. */
 export const everyChoices: readonly number[] = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
 export const windowChoices: readonly number[] = [5, 10, 15, 30, 60, 180, 360, 1440];
 
@@ -292,7 +283,6 @@ function asOptions(minutes: readonly number[], label: (minutes: number) => strin
 
 const mostEvidence = 12;
 
-/** What a check finds with what is filled in. */
 export function renderTried(
   { parts, evidence }: { readonly parts: readonly Part[]; readonly evidence: readonly Evidence[] },
   subject: AlertSubject,
@@ -308,7 +298,7 @@ export function renderTried(
         `${isWrong ? ':red_circle:' : ':white_circle:'} *${escapeMrkdwn(name, 60)}*: ${escapeMrkdwn(is)}${wrongIf === undefined ? '' : ` (threshold: ${escapeMrkdwn(wrongIf)})`}`,
     );
   const more = evidence.length - lines.length;
-  return renderOnTop('Try it now', 'alerts:tried', [
+  return modal({ title: 'Try it now', callbackId: 'alerts:tried', close: 'Back' }, [
     section([found, ...listParts(parts)]),
     lines.length > 0 && section(lines),
     context([capitalize(describeSubject(subject)), andMore(more)]),

@@ -46,7 +46,6 @@ import {
   targetNouns,
 } from './report.ts';
 
-/** Parts that have a line of their own in the message. */
 const mostLines = 4;
 
 /** `unreadableSince`: its alert cannot check since then. */
@@ -163,12 +162,10 @@ function footer({ id, owner, subject }: Alert, facts: readonly Maybe<string>[]) 
   return context([`Alert ${formatCode(id)} of <@${owner.userId}>`, describeSubject(subject), ...facts]);
 }
 
-/** `10:20` */
 function timeOf(at: string, { timeZone }: AlertSubject): string {
   return formatRunTime(new Date(at), timeZone).slice(-5);
 }
 
-/** `23 minutes` */
 function formatTime(from: Date, to: Date): string {
   return formatDuration(to.getTime() - from.getTime());
 }
@@ -252,16 +249,13 @@ function renderSeries({ figures }: Incident, subject: AlertSubject): MessageBloc
   });
 }
 
-/** What came and what went at one check. */
 export interface Change {
   readonly joined: readonly Part[];
-  /** Names. */
   readonly left: readonly string[];
   /** How many still fire. */
   readonly remaining: number;
 }
 
-/** What came and what went, in the thread of an incident. */
 export function renderChange({ joined, left, remaining }: Change, at: string, { subject }: Alert): Message {
   const { isEvent = false } = subject.condition;
   const time = timeOf(at, subject);
@@ -330,7 +324,6 @@ export function renderAcknowledged(
 }
 
 const mostIncidents = 3;
-/** Rows that a check stores. */
 const mostEvidence = 30;
 
 /** The numbers behind the decision of an alert. `incidents`: the newest first. */

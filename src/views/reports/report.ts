@@ -5,7 +5,6 @@ import { escapeMrkdwn, join } from '../blocks/text.ts';
 
 export type Report = Digest | Alert;
 export type ReportKind = Report['kind'];
-/** What the forms order. */
 export type Order = DigestOrder | AlertOrder;
 
 export const isDigest = (report: Report): report is Digest => report.kind === 'digest';
@@ -37,7 +36,6 @@ interface Scheduled {
   readonly owner: Person;
   /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
   readonly channel: string;
-  /** One higher with every change that people make. */
   readonly revision: number;
   readonly paused: { readonly reason: PauseReason; readonly by: string | undefined } | undefined;
   readonly deletedAt: Date | undefined;
@@ -107,7 +105,6 @@ export type Digest = DigestOrder & Scheduled & { readonly kind: 'digest' };
 export interface ConditionSettings {
   /** Ids of zones, apps or shield zones, or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
-  /** In the condition's unit, where it has one. */
   readonly threshold?: number | undefined;
   /** Minutes that are counted together, where the condition has a window. */
   readonly window?: number | undefined;
@@ -171,7 +168,6 @@ export interface Evidence {
 export interface WeekHours {
   /** 1 = Monday … 7 = Sunday: the days on which they begin. */
   readonly weekdays: readonly number[];
-  /** `08:00`. */
   readonly from: string;
   /** `18:00`; not after `from`: they end on the next day. */
   readonly until: string;
@@ -184,7 +180,6 @@ export interface AlertSubject extends Subject, ConditionSettings {
   readonly hours?: WeekHours | undefined;
   /** User ids and user-group ids that a new incident mentions. */
   readonly names: readonly string[];
-  /** Whether it posts a heartbeat every day at nine. */
   readonly lifeSign: boolean;
 }
 
@@ -238,7 +233,6 @@ export interface IncidentFigures {
   readonly total?: number | undefined;
   /** Value by check, for the chart: the newest 8. */
   readonly series: readonly (readonly [at: string, value: number])[];
-  /** The last check. */
   readonly lookedAt: string;
   /** The former subject, where its alert was deleted or changed while it was open. */
   readonly left?: AlertSubject | undefined;
@@ -328,20 +322,15 @@ export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 
   return join([days, !isWholeDay && `${from}–${until}`, timeZone], ' ');
 }
 
-/** `Zones overview, origin errors every workday at 09:00, Europe/Vienna, only if something changed`. */
+/** `Zones overview, origin errors · shop, api · every workday at 09:00, Europe/Vienna, only if something changed`. */
 export function describeOrder({ subject, schedule }: Omit<DigestOrder, 'channel'>): string {
-  const when = `${describeTargets(subject) && ' ·'} ${describeSchedule(schedule)}`;
-  return join([`${describeKinds(subject)}${when}`, describeThreshold(subject.only, subject.kinds)], ', ');
-}
-
-/** `Zones overview, origin errors · shop, api` */
-function describeKinds(subject: DigestSubject): string {
   const [first = '', ...others] = subject.kinds.map(({ label }) => label);
   const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
-  return join([what, describeTargets(subject)], ' · ');
+  const where = describeTargets(subject);
+  const content = `${where ? `${what} · ${where} ·` : what} ${describeSchedule(schedule)}`;
+  return join([content, describeThreshold(subject.only, subject.kinds)], ', ');
 }
 
-/** `shop, api and app checkout`; empty where it covers everything. */
 export function describeTargets({ targets, called }: DigestSubject): string {
   const types: readonly TargetType[] = ['zones', 'shieldZones', 'apps'];
   return joinWords(types.map((type) => nameTargets(type, targets[type], called)).filter(Boolean));
@@ -353,18 +342,17 @@ export function describeThreshold(only: Threshold, kinds: readonly Topic[]): str
   if (only === 'changed') return 'only if something changed';
   if (only === 'new') return 'only what is new';
   return only.above === 0
-    ? `only if there are any ${listTroubles(kinds, 'or')}`
+    ? `only if there are any ${joinWords(listTroubles(kinds), 'or')}`
     : `only above ${formatInteger(only.above)} ${describeTroubles(kinds)}`;
 }
 
 /** The unit of “above N” for these kinds: `origin errors and failing apps together`. */
 export function describeTroubles(kinds: readonly Topic[]): string {
-  return `${listTroubles(kinds, 'and')}${kinds.length > 1 ? ' together' : ''}`;
+  return `${joinWords(listTroubles(kinds))}${kinds.length > 1 ? ' together' : ''}`;
 }
 
-function listTroubles(kinds: readonly Topic[], joint: 'and' | 'or'): string {
-  const words = kinds.map(({ troubles }) => troubles);
-  return joinWords(words, joint) || 'troubles';
+function listTroubles(kinds: readonly Topic[]): string[] {
+  return kinds.length === 0 ? ['troubles'] : kinds.map(({ troubles }) => troubles);
 }
 
 /** `every workday at 09:00, Europe/Vienna`. */

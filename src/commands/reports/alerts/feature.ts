@@ -240,8 +240,6 @@ export const alert = defineReportFeature('alert', {
     const byAlert = Map.groupBy(recent, ({ alertId }) => alertId);
     return (alert) => describeAlert(alert, byAlert.get(alert.id) ?? []);
   },
-  // `/cdn alert errors` means a new one.
-  guess: (verb) => (conditions.some(({ words }) => words.test(verb)) ? `new ${verb}` : undefined),
   actions: [{ id: 'alerts:acknowledge', ...ownMessage, run: acknowledge }],
   pickers: [hostPicker, originPicker, groupsPicker],
 });

@@ -37,7 +37,6 @@ import {
 
 /** Failed checks after which people are told; one where the next is an hour away. */
 const checksUntilUnreadable = 2;
-/** The hour at which a heartbeat is due. */
 const heartbeatTime = '09:00';
 /** How soon a message that no place took is posted again. */
 const soonMs = 5 * minuteMs;
@@ -107,7 +106,6 @@ export function writeUnreadable(
   });
 }
 
-/** Plans the next check only. */
 export function skipCheck(seen: Alert, at: Date, context: ReportContext): Promise<void> {
   return withLockedAlert(seen, at, context, async () => ({}));
 }
@@ -262,7 +260,6 @@ async function tellHeartbeat({ trx, context, at, alert, isSnoozed }: Commit) {
   return { heartbeat_at: at };
 }
 
-/** What follows for its incidents from a change of an alert. */
 export async function adaptIncidents(
   trx: Trx,
   { id, owner, subject, deletedAt }: Alert,

@@ -241,7 +241,7 @@ export const digest = defineReportFeature('digest', {
     const last = await reports.listLastRuns(tenantId(person));
     return (digest) => describeDigest(digest, last.get(digest.id));
   },
-  actions: [openOwn, { id: 'digests:again', needs: 'none', run: postAgain }],
+  actions: [openOwn],
   pickers: [targetPicker, timeZonePicker],
 });
 
@@ -251,13 +251,4 @@ async function run(id: string, context: Context): Promise<Message> {
   return say(
     `The digest ${formatCode(digest.id)} is ${isNew ? '' : 'already '}on its way to <#${digest.channel}>.`,
   );
-}
-
-/** Runs again after a post without an answer: a person has looked into the channel. */
-async function postAgain(value: string, context: Context): Promise<Message> {
-  const [id = '', due = ''] = value.split('|');
-  const digest = await findManaged('digest', id, context);
-  if (await context.reports.postAgain(digest, new Date(due)))
-    return say(`It is on its way to <#${digest.channel}>.`);
-  throw new UserError('That run has ended already.', `A new one: \`/cdn digest run ${digest.id}\``);
 }

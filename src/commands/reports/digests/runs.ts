@@ -48,13 +48,6 @@ const doublePressMs = 5_000;
 
 /** What commands do with digests and their runs, apart from creating and deleting them. */
 export function createDigestWork({ db, enqueue, now }: ReportOptions) {
-  const begin = (key: RunKey, store: (trx: Trx) => Promise<boolean>): Promise<boolean> =>
-    db.transaction().execute(async (trx) => {
-      const isStored = await store(trx);
-      if (isStored) await enqueueRun(enqueue, key, { in: trx });
-      return isStored;
-    });
-
   return {
     /** How the last run of each digest of a tenant ended or goes. */
     async listLastRuns(tenant: string) {
@@ -78,7 +71,7 @@ export function createDigestWork({ db, enqueue, now }: ReportOptions) {
     runNow({ id }: Digest, { userId }: Person): Promise<boolean> {
       const due = now();
       const since = new Date(due.getTime() - doublePressMs);
-      return begin({ report_id: id, due }, async (trx) => {
+      return db.transaction().execute(async (trx) => {
         await trx.selectFrom('reports').select('id').where('id', '=', id).forUpdate().execute();
         const underWay = await trx
           .selectFrom('report_runs')
@@ -90,16 +83,11 @@ export function createDigestWork({ db, enqueue, now }: ReportOptions) {
               or (by_hand = ${userId} and state = 'sent' and due > ${since}::timestamptz))`,
           )
           .executeTakeFirst();
-        if (!underWay) await insertRun(trx, { report_id: id, due, by_hand: userId });
-        return !underWay;
+        if (underWay) return false;
+        await insertRun(trx, { report_id: id, due, by_hand: userId });
+        await enqueueRun(enqueue, { report_id: id, due }, { in: trx });
+        return true;
       });
-    },
-    /** Runs once more: a person looked, and the post is not there. False where the run's fate is not unknown any more. */
-    postAgain({ id }: Digest, due: Date): Promise<boolean> {
-      const key = { report_id: id, due };
-      return begin(key, (trx) =>
-        updateRun(trx, { ...key, state: 'unknown' }, { state: 'due', run_at: now() }),
-      );
     },
   };
 }
@@ -146,23 +134,18 @@ export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow
 }
 
 /** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
-export function moveRun(
+export async function moveRun(
   db: Db,
   { report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>,
-  from: RunState,
+  state: RunState,
   to: RunState,
   changes: Partial<Pick<RunRow, 'run_at' | 'figures'>> = {},
 ): Promise<boolean> {
-  return updateRun(db, { report_id, due, attempts, state: from }, { ...changes, state: to });
-}
-
-async function updateRun(
-  db: Db,
-  which: RunKey & Partial<RunRow>,
-  changes: Partial<RunRow>,
-): Promise<boolean> {
-  const update = db.updateTable('report_runs').set(changes);
-  const { numUpdatedRows } = await update.where((row) => row.and(which)).executeTakeFirstOrThrow();
+  const { numUpdatedRows } = await db
+    .updateTable('report_runs')
+    .set({ ...changes, state: to })
+    .where((row) => row.and({ report_id, due, attempts, state }))
+    .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }
 

@@ -360,7 +360,7 @@ export function renderUnknown(digest: Digest, due: Date): Message {
   const why = 'Slack did not answer when it was posted, and the bot may not read the channel.';
   return message(text, [
     section(`:grey_question: *${text}*\n${why} If it is not there, post it again.`),
-    actions(button('Post it again', 'digests:again', `${digest.id}|${due.toISOString()}`)),
+    actions(button('Post it again', 'digests:run', digest.id)),
     footer(digest),
   ]);
 }

@@ -68,6 +68,7 @@ test('another condition has other fields, and trying it shows the figures to its
   await owner.press('alerts:try');
   expect(readStable(await owner.waitForModal('alerts:tried'))).toMatchSnapshot('tried');
   await owner.closeModal();
+  await owner.closeModal();
   expect(bot.slack.problems).toEqual([]);
 });
 
@@ -92,12 +93,25 @@ test('an alert for a channel of several organisations, or with groups that its m
   await onCall.closeModal();
 });
 
-test.each(['alert errors', 'alert nonsense', 'alert pause', 'alert pause zzzzz', 'alert snooze zzzzz soon'])(
-  'what cannot be done says what can: %s',
-  async (words) => {
-    const before = owner.messages().length;
-    await owner.slash(words);
-    await expect.poll(() => owner.messages().length).toBeGreaterThan(before);
-    expect(readStable(owner.messages().at(-1)?.reads ?? '')).toMatchSnapshot();
-  },
-);
+test.each([
+  ['alert on errors shop', 'Origin errors'],
+  ['alert me when a certificate ends', 'Certificate ends soon'],
+  ['digest zones errors', 'New digest'],
+])('words that are no verb are about a new one: %s', async (words, chosen) => {
+  await owner.slash(words);
+  await owner.waitForModal(({ callback_id: id, reads }) => id.endsWith('s:submit') && reads.includes(chosen));
+  await owner.closeModal();
+});
+
+test.each([
+  'alert puase k7f3q',
+  'alert k7f3q',
+  'alert pause',
+  'alert pause zzzzz',
+  'alert snooze zzzzz soon',
+])('what cannot be done says what can: %s', async (words) => {
+  const before = owner.messages().length;
+  await owner.slash(words);
+  await expect.poll(() => owner.messages().length).toBeGreaterThan(before);
+  expect(readStable(owner.messages().at(-1)?.reads ?? '')).toMatchSnapshot();
+});
