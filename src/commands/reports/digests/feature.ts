@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
-import { UserError } from '../../../errors.ts';
 import type { Schedule } from '../../../lib/schedule.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
@@ -23,7 +22,7 @@ import type { Action, Context, Fields, Picker } from '../../define.ts';
 import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import { digestKinds } from '../checks/list.ts';
-import { defineReportFeature, findManaged, findReady, findReport } from '../feature.ts';
+import { defineReportFeature, findReady, findReport } from '../feature.ts';
 import { collectDigest, renderDigest } from './run-digest.ts';
 import type { DigestPast } from './runs.ts';
 
