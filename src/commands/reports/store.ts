@@ -118,7 +118,7 @@ export async function findFreeId(db: Db): Promise<string> {
 const letters = '23456789bcdfghjkmnpqrstvwxz';
 
 export function isId(word: string): boolean {
-  return word.length === 5 && [...word].every((letter) => letters.includes(letter));
+  return /^[2-9bcdfghjkmnpqrstvwxz]{5}$/u.test(word);
 }
 
 /** Deleted ones too, as long as their deletion can be undone. */
