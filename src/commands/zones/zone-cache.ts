@@ -61,6 +61,11 @@ export type PrefetchedZones = { readonly known: CachedZones } | { readonly comin
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
+const stopped: Failure = {
+  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
+  hint: 'Try again in a moment.',
+};
+
 /** Whole zone lists in memory, so that pages, sorting and filters answer at once, and other results for buttons. */
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
   const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
@@ -79,7 +84,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     maxSize: 1_000,
     sizeOf: (outcome) => ('list' in outcome ? 1_001 : 1),
   });
-  const stopping = new AbortController();
+  const running = new Map<string, AbortController>();
   // Counts drops: a command that began before a drop caches nothing, however late its reading arrives.
   let drops = 0;
 
@@ -96,7 +101,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      /** For callers that cannot wait. `signal` aborts when the bot stops. */
+      /** For callers that cannot wait. `signal` aborts when the key is dropped or the bot stops. */
       prefetch(
         read: (signal: AbortSignal) => Promise<ZoneList>,
         explain: (error: unknown) => Failure,
@@ -104,10 +109,14 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
         const known = get();
         if (known) return { known };
         const load = async (): Promise<LoadOutcome> => {
+          const controller = new AbortController();
+          running.set(owner, controller);
           try {
-            return { list: set(await read(stopping.signal)) };
+            return { list: set(await read(controller.signal)) };
           } catch (error) {
-            return { failure: explain(error) };
+            return { failure: controller.signal.aborted ? stopped : explain(error) };
+          } finally {
+            if (running.get(owner) === controller) running.delete(owner);
           }
         };
         return { coming: loads.load(owner, load) };
@@ -137,6 +146,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
     for (const cache of [lists, results, answers, loads]) cache.drop(isGone);
+    for (const [owner, controller] of running) if (isGone(owner)) controller.abort();
   }
 
   return {
@@ -146,6 +156,8 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
       dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
     dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
-    stop: (): void => stopping.abort(),
+    stop(): void {
+      for (const controller of running.values()) controller.abort();
+    },
   };
 }
