@@ -269,7 +269,7 @@ export const tables = {
     /** A `PauseReason`; null = it runs. */
     paused: 'text',
     paused_by: 'text',
-    /** A `NoticeState`: how far people were told of the pause. */
+    /** `waiting`: it is told once the app is back. */
     pause_notice: 'text',
     /** The next check; of a digest the first moment that no run is stored for yet. */
     next_due: 'timestamptz',

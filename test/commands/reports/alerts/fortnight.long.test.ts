@@ -96,7 +96,7 @@ test('a fortnight: each incident is opened once and closed once, none is invente
     latency: await alert({ condition: 'app-latency', targets: [app.id], every: 30, threshold: 500 }),
   };
 
-  // Looks begin within 50 s of their time; edits and replies follow in some seconds.
+  // Edits and replies follow a look in some seconds.
   for (let at = begin - 2 * hour; at < end; at += every * minute) {
     if (gaps.some((gap) => isIn(gap, at))) continue;
     harness.advance(at + 52_000 - harness.now().getTime());
