@@ -72,8 +72,9 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     : near
       ? `Did you mean \`${near}\`?`
       : shapes;
-  const periods = near ? [near] : ['24h', 'today', 'yesterday'];
-  return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, periods);
+  const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
+  const others = dates.length > 0 ? dates : ['24h', 'today', 'yesterday'];
+  return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, near ? [near] : others);
 }
 
 /** Offers other periods of the same subject, where there is one. */
@@ -86,6 +87,19 @@ function refuse(
   const offer =
     instead && subject.trim() !== '' ? periods.map((period) => instead(period, subject)) : undefined;
   return new UserError(message, hint, offer);
+}
+
+/** The days that have begun which a date with the year last may mean. */
+function findDates(typed: string, today: string): string[] {
+  const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/u.exec(typed) ?? [];
+  const either = [
+    [first, second],
+    [second, first],
+  ];
+  const found = either
+    .filter(([month, day]) => isExists(Number(year), Number(month) - 1, Number(day)))
+    .map(([month = '', day = '']) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+  return [...new Set(found)].filter((day) => day <= today);
 }
 
 const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
