@@ -85,6 +85,7 @@ export async function createPortsHarness(options: {
   const cdnClient = createCdn({
     ...cdnAddress,
     timeoutMs: 2_000,
+    now: () => now().getTime(),
     sleep: async () => undefined,
   });
   const ports: Ports = {

@@ -24,7 +24,7 @@ export async function startAccounts(database: Database, options: CdnOptions = {}
   const sealer = createSealer(await createKeyring(generateKeys('k1')));
   const keyStore = createKeyStore({ db, sealer, now });
   const settingsHistory = createSettingsHistory(db, sealer, now);
-  const cdn = createCdn({ ...simulator, apiUrl: simulator.url, sleep: async () => undefined });
+  const cdn = createCdn({ ...simulator, apiUrl: simulator.url, now: () => at, sleep: async () => undefined });
   const zoneLists = createZoneLists({ now });
   const another = (zoneLists = createZoneLists({ now })) =>
     createAccountReads({ cdn, keyStore, settingsHistory, zoneLists, db, now });
