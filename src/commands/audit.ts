@@ -15,7 +15,7 @@ import { parseWords, type Words, withoutFirst } from './words.ts';
 /** The newest records that each list verifies. */
 const verifiedRecords = 1_000;
 // Fits the screen of a phone.
-const defaultLimit = 8;
+const defaultLimit = 6;
 /** More records than this are for a file. */
 const maxLimit = 100;
 

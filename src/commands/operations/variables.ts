@@ -38,9 +38,15 @@ const variableCommand: Command = {
     const [typed, ...rest] = words.list;
     if (typed === undefined) return forms.renderVariableForm({});
     const variables = { tenant: tenantId(context.person), kind: variableUpdate.name };
+    const [variable] = rest;
+    const targets = await findNamedTargets(context.ledger, variables);
     // Case counts: names of variables differ by it.
-    const called = (await findNamedTargets(context.ledger, variables)).find(({ name }) => name === typed);
-    const named = called && readVariablePath(called.path);
+    const find = (called: string, ofScript?: string) =>
+      targets
+        .filter(({ name }) => name === called)
+        .map(({ path }) => readVariablePath(path))
+        .find(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
+    const named = find(typed);
     if (rest.length > (named ? 0 : 1))
       throw new UserError(
         'Values don’t go into the command, where others could read them.',
@@ -48,7 +54,10 @@ const variableCommand: Command = {
       );
     const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
     if (!scriptIdField.safeParse(scriptId).success) return forms.renderVariableForm({ unknown: typed });
-    const ids = { scriptId, variableId: named?.variableId ?? rest[0] };
+    const isName = variable !== undefined && /^[a-z_]\w*$/iu.test(variable);
+    const variableId = named?.variableId ?? (isName ? find(variable, scriptId)?.variableId : variable);
+    if (variableId === undefined && isName) return forms.renderVariableForm({ scriptId, unknown: variable });
+    const ids = { scriptId, variableId };
     return forms.renderVariableForm(ids, await loadKnown(ids, context));
   },
   run: (_, context) => offerUndo(context),

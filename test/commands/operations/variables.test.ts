@@ -81,6 +81,17 @@ describe('a variable is set', () => {
     expect(team.bot.logs.join('')).toContain('operation executed');
   });
 
+  test('after the script a name finds its variable; one that nobody has set opens the form that says so', async () => {
+    await team.alice.slash('variable 301 FEATURE_X');
+    expect(findBlock(await team.alice.waitForModal('variables:submit'), 'variableId')).toContain('FEATURE_X');
+    await team.alice.closeModal();
+    await team.alice.slash('variable 301 NEVER_SET');
+    const { reads } = await team.alice.waitForModal('variables:submit');
+    expect(reads).toContain('NEVER_SET');
+    expect(reads).toContain('301');
+    await team.alice.closeModal();
+  });
+
   test('an answer with another value than the sent one leaves the outcome to a person', async () => {
     const { faults } = team.bot.cdn;
     faults.add({ match: { method: 'POST', path: /variables/ }, overwrite: { DefaultValue: 'another' } });
