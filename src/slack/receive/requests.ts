@@ -422,8 +422,12 @@ const around =
   /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
 const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
 
+// No command is as long. These patterns look at each character of a longer line many times.
+const longestDecorated = 1_000;
+
 /** What is typed in a line: people address the bot, greet it, and write in lists, quotes, bold or code. */
 function stripDecoration(line: string): string {
+  if (line.length > longestDecorated) return line;
   let words = line;
   for (let last = ''; last !== words; ) {
     last = words;

@@ -99,6 +99,12 @@ describe('a mention', () => {
     expect(offers('connect:forget')(answer)).toBe(true);
   });
 
+  test('as long as Slack allows is answered, however it is decorated', async () => {
+    const decorated = `${'_'.repeat(50)}a `.repeat(700);
+    const answer = await write(bot.slack.as(alice, ops), `${cdn} ${decorated}`);
+    expect(answer.ephemeral).toBe(true);
+  });
+
   test('without words is asked what to do', async () => {
     const answer = await write(bot.slack.as(alice, ops), cdn);
     expect(offers('help:run:0')(answer) || offers('help:run')(answer)).toBe(true);
