@@ -222,7 +222,7 @@ async function putEndNotice(
   row: ExportRow,
   { ports }: { readonly ports: Pick<ExportPorts, 'outbox'> },
 ): Promise<void> {
-  if (row.state === 'done') return;
+  if (row.state === 'done' && row.row_count > 0) return;
   await ports.outbox.put(trx, {
     id: `export-end:${row.id}`,
     kind: endNotice,

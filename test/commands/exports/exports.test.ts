@@ -125,6 +125,14 @@ describe('a file arrives', () => {
       await expectNothingLeft();
     },
   );
+
+  test('a log without an event is told directly where its message is gone', async () => {
+    bot.cdn.faults.add({ match: { path: /export$/ }, body: '', headers: { 'content-type': 'text/csv' } });
+    bot.slack.script.fail('chat.update', 'message_not_found', 2);
+    await exportTo(ops, { pseudonyms: ['yes'] });
+    await waitForPost(`D${alice}`, says.noEvent);
+    await expectNothingLeft();
+  });
 });
 
 describe('the form', () => {

@@ -34,6 +34,8 @@ export async function readCsv(
   const parser = parse({
     ...lenient,
     delimiter: findSeparator(start),
+    // Rows end with CR only where the first one does; CR LF and LF may be mixed.
+    record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
     on_record(cells: string[]) {
       onRow(cells);
       return null;
@@ -41,6 +43,9 @@ export async function readCsv(
   });
   await pipeline(Readable.from(pieces), parser.resume());
 }
+
+/** A first row, with line breaks between quotes, that ends with CR alone. */
+const endsWithReturn = /^(?:"(?:[^"]|"")*"|[^"\r\n])*\r(?!\n)/u;
 
 /** The columns that the first row names; undefined if it is no header that is recognized. */
 export function findHeader(start: Buffer): EventColumns | undefined {

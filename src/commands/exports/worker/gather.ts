@@ -117,7 +117,8 @@ export async function gatherLog(
     const file = raw.end();
     const columns = findHeader(start);
     const isLarge = bytes > summaryBytes;
-    const isRead = !isLarge || wanted.pseudonyms || wanted.spreadsheetSafe;
+    // Without a row there is nothing to read, and no address to replace.
+    const isRead = counter.rows() > 0 && (!isLarge || wanted.pseudonyms || wanted.spreadsheetSafe);
     const events = columns && !isLarge ? createEventCounter(columns, wanted) : undefined;
     const read = isRead
       ? await readLog(start, file.content, { wanted, columns, events, openFile })
@@ -127,7 +128,7 @@ export async function gatherLog(
     if (wanted.pseudonyms) file.content.discard();
     let unread: UnreadReason | undefined;
     if (isLarge) unread = 'large';
-    else if (!read) unread = 'not-csv';
+    else if (!read && rows > 0) unread = 'not-csv';
     else if (!columns && rows > 0) unread = 'no-header';
     return {
       files: [...(wanted.pseudonyms ? [] : [file]), ...(read?.files ?? [])],

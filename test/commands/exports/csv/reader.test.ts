@@ -35,6 +35,23 @@ test.each([
   ['a quote in a bare cell', 'a"b,c\n', [['a"b', 'c']]],
   ['text behind a closing quote', '"a"b,c\n', [['"a"b', 'c']]],
   ['empty lines', '\na,b\n\n', [['a', 'b']]],
+  [
+    'rows that end differently',
+    'a,b\r\nc,d\ne,f\r\n',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+      ['e', 'f'],
+    ],
+  ],
+  [
+    'a header that ends with LF above rows that end with CR LF',
+    'a,b\nc,d\r\n',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
   ['nothing', '', []],
 ])('%s', async (_, text, rows) => {
   expect(await read(Buffer.from(text))).toEqual(rows);

@@ -124,6 +124,12 @@ test.each([
   discard(files);
 });
 
+test.each([{ pseudonyms: true }, { spreadsheetSafe: true }])('nothing has no row with %j', async (wanted) => {
+  const { files, ...found } = await gather(pieces(Buffer.from('')), wanted);
+  expect(found).toMatchObject({ rows: 0, unread: undefined });
+  discard(files);
+});
+
 test.each([
   ['pseudonyms without a header', '2026-11-20T10:00:00Z,203.0.113.7\n', { pseudonyms: true }],
   ['pseudonyms without a known address column', 'time,visitor\n1,2\n', { pseudonyms: true }],
