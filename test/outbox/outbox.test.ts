@@ -419,6 +419,15 @@ describe('a lost answer', () => {
     ]);
     expect(findCalls('chat.postMessage')).toHaveLength(2);
   });
+
+  test('of a message that is better read twice is followed by two more posts, then by the next place', async () => {
+    harness.slack.script.fail('chat.postMessage', 'internal_error', 6, 503);
+    await put('one', { doubt: 'retry', to: { places: [alice, 'U0BOB0000'] } });
+    await run(130);
+    const places = [alice, alice, alice, 'U0BOB0000', 'U0BOB0000', 'U0BOB0000'];
+    expect(findCalls('chat.postMessage').map(({ args }) => args['channel'])).toEqual(places);
+    expect(ended).toMatchObject([{ state: 'unknown', place: 'U0BOB0000', code: 'no_answer' }]);
+  });
 });
 
 describe('one row in several hands', () => {

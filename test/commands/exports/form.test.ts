@@ -27,9 +27,13 @@ const readTyped = ({ state }: VisibleView, block: string): unknown => state.valu
 
 test('a window is one press away, and nothing that was typed is lost', async () => {
   const person = await alicesForm();
+  const seen = person.modal()?.hash;
   person.type({ query: 'login', filters: 'action in blocked', channel: ops });
   await person.press('event-logs:window:72h');
   const widened = await person.waitForModal(holds('from:1'));
+  // Slack refuses it where the form was drawn again meanwhile.
+  const drawn = bot.slack.calls.findLast(({ method }) => method === 'views.update');
+  expect(drawn?.args['hash']).toBe(seen);
   const from = Number(widened.state.values['from:1']?.['from']?.['selected_date_time']);
   expect(Date.now() / 1000 - from).toBeGreaterThan(71 * 3600);
   expect(readTyped(widened, 'query')).toBe('login');

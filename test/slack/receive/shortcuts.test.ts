@@ -107,6 +107,18 @@ describe('a shortcut', () => {
     await person.closeModal();
   });
 
+  test.each([
+    ['whose opening got no answer', 'exchanged_trigger_id', says.notFilled],
+    ['that was asked for too late', 'expired_trigger_id', says.tooLate],
+  ])('a modal %s is told in a message', async (_, code, said) => {
+    const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
+    const person = bot.slack.as(alice, ops);
+    bot.slack.script.fail('views.open', code);
+    await person.shortcut('origin-errors:link', { ts });
+    await person.waitForMessage(said);
+    expect(person.modals()).toEqual([]);
+  });
+
   test('without a key the modal shows the refusal and the button to connect one', async () => {
     const { ts } = bot.slack.as(alice, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(bob, ops);
