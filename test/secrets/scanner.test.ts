@@ -1,7 +1,13 @@
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isDistinctive } from '../../src/secrets/encodings.ts';
-import { findSecretKinds, redactDoubtful, redactSecrets, redactValues } from '../../src/secrets/scanner.ts';
+import {
+  createFileScanner,
+  findSecretKinds,
+  redactDoubtful,
+  redactSecrets,
+  redactValues,
+} from '../../src/secrets/scanner.ts';
 import {
   allowSecrets,
   registerSecret,
@@ -81,6 +87,18 @@ test('in the bytes of a file any secret is found as in a text, and nothing else'
     registerSecret('planted', key);
     expect(findSecretKinds(Buffer.from(`1,${key.toUpperCase()},2`))).toEqual(['planted']);
     expect(findSecretKinds(Buffer.from(key.slice(0, 10)))).toEqual([]);
+  });
+});
+
+test.each([1, 7, 64])('a file that comes in pieces of %i bytes hides none', (size) => {
+  withSecrets(() => {
+    registerSecret('planted', key);
+    const scan = createFileScanner();
+    const around = '.'.repeat(300);
+    const file = Buffer.from(`${around}${key}${around}`);
+    const found: string[] = [];
+    for (let at = 0; at < file.length; at += size) found.push(...scan(file.subarray(at, at + size)));
+    expect([...new Set(found)]).toEqual(['planted']);
   });
 });
 

@@ -71,6 +71,16 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       expect(rows.length).toBeGreaterThan(0);
     });
 
+    test('what fails between several statements leaves no transaction to others', async () => {
+      const database = await emptyDatabase();
+      await sql`drop schema pgboss cascade`.execute(database.db);
+      await sql`create schema pgboss`.execute(database.db);
+      await sql`create type pgboss.job_state as enum ('of another program')`.execute(database.db);
+      await expect(startQueue(database, [])).rejects.toThrow('create_queue');
+      const { rows } = await sql<{ one: number }>`select 1 as one`.execute(database.db);
+      expect(rows).toEqual([{ one: 1 }]);
+    });
+
     test('a job is stored with the rows of its transaction, and runs once they are there', async () => {
       const database = await emptyDatabase();
       const { promise: found, resolve } = Promise.withResolvers<unknown>();
