@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { readShownName, storeEnds } from '../../src/slack/sender.ts';
+import { personInput } from '../../src/commands/steps.ts';
+import { readSender, readShownName, storeEnds } from '../../src/slack/sender.ts';
 
 const person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 
@@ -23,6 +24,40 @@ test.each([
 });
 
 const acme = 'T0ACME000';
+const own = { teamId: acme, enterpriseId: undefined };
+const press = (user: object, more: object = {}) => ({
+  team: { id: acme },
+  user: { id: 'U1', ...user },
+  ...more,
+});
+const grid = { enterprise: { id: 'E1' }, is_enterprise_install: true };
+
+test.each([
+  ['a press of somebody at home', press({ team_id: acme }), undefined, false],
+  ['a press of somebody of another workspace', press({ team_id: 'T0RIVAL00' }), undefined, true],
+  ['a command, which says no home', { team_id: acme, user_id: 'U1' }, own, undefined],
+  ['a command from a workspace that is not the only one', { team_id: 'T9', user_id: 'U1' }, own, true],
+  [
+    'a command from elsewhere in the organisation of the only one',
+    { team_id: 'T9', enterprise_id: 'E1', user_id: 'U1' },
+    { teamId: acme, enterpriseId: 'E1' },
+    undefined,
+  ],
+  ['a press where the whole organisation has the app', press({ team_id: 'T9' }, grid), undefined, undefined],
+])('%s says so much of whose person it is', (_, body, only, foreign) => {
+  expect(readSender(body, only)).toMatchObject({ person: { userId: 'U1' }, foreign });
+});
+
+test.each([
+  ['the person who runs it', personInput.type, 'U1'],
+  ['nobody where its author may fill in the person', 'slack#/types/user_id', undefined],
+])('a step of a workflow is from %s', (_, type, userId) => {
+  const inputs = { [personInput.name]: { id: 'U1', secret: 'vouched' } };
+  const called = { input_parameters: [{ name: personInput.name, type }] };
+  const event = { type: 'function_executed', function: called, inputs };
+  expect(readSender({ team_id: acme, event })?.person.userId).toBe(userId);
+});
+
 const corp = {
   authorizations: [{ team_id: null, enterprise_id: 'E1', is_enterprise_install: true }],
   team_id: 'T1',
