@@ -223,8 +223,9 @@ async function execute(pool: Pool, text: string, values: unknown[]): Promise<{ r
     const results = [await (values.length > 0 ? client.query(text, values) : client.query(text))].flat();
     return { rows: results.flatMap(({ rows }) => rows) };
   } catch (error) {
-    // Of several statements the first may have begun a transaction: others must not get into it.
-    if (client.getTransactionStatus() !== 'I') await client.query('rollback');
+    // Of several statements the first may have begun a transaction: others must not get into it. The client learns whether
+    // it did only after the error.
+    if (values.length === 0) await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {
     client.release();

@@ -72,7 +72,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
     });
 
     test('what fails between several statements leaves no transaction to others', async () => {
-      const database = await emptyDatabase();
+      const database = await (await createLocation()).open();
       await sql`drop schema pgboss cascade`.execute(database.db);
       await sql`create schema pgboss`.execute(database.db);
       await sql`create type pgboss.job_state as enum ('of another program')`.execute(database.db);
