@@ -211,6 +211,26 @@ test.each([
   expect(await begin(approved, rules)).toBe(atBegin);
 });
 
+test('a request is void once its requester has another key, at the press and when it begins', async () => {
+  const { ask, begin, approve: press, ledger } = await start();
+  const link = (version: number, fingerprint: string) => {
+    const row = { sealed: '', key_id: 'k1', version, fingerprint, linked_at: ledger.now() };
+    return ledger.db
+      .insertInto('linked_keys')
+      .values({ tenant: acme, user_id: olivia.userId, team_id: acme, ...row })
+      .onConflict((conflict) => conflict.columns(['tenant', 'user_id']).doUpdateSet(row))
+      .execute();
+  };
+  await link(1, '1f2e3d4c');
+  const [id, approved, same] = [await ask(), await ask(), await ask()];
+  for (const one of [approved, same]) await press(one, ben);
+  expect(await begin(same)).toBe('begun executing');
+  // The same key connected again is another one, too: what lay between is not known.
+  await link(2, '1f2e3d4c');
+  expect(await press(id, ben)).toBe('void key-replaced');
+  expect(await begin(approved)).toBe('void key-replaced');
+});
+
 test('an unknown outcome is ended by a person or a late answer, and never sent again', async () => {
   const { ledger, advance, run, find, begin, settle: end } = await start();
   const [first, second, third] = [await run(), await run(), await run()];
