@@ -222,10 +222,13 @@ test('a press that may not be made ends nothing, an approver’s voids what is n
   expect(await press(ben)).toBe('void requester-may-not');
 });
 
-test('an approval of somebody who was deactivated since does not count', async () => {
+test.each([
+  ['who was deactivated since', [actor(ben, { deleted: true })]],
+  ['of whom nothing was read', []],
+])('an approval of somebody %s does not count', async (_, approvers) => {
   const { ledger, ask, find, approve: press } = await start();
   const id = await ask();
   await press(id, ben);
-  const context = { ...makeContext(ben, await find(id)), approvers: [actor(ben, { deleted: true })] };
+  const context = { ...makeContext(ben, await find(id)), approvers };
   expect(brief(await begin(ledger, id, context))).toBe('void approver-may-not');
 });
