@@ -244,7 +244,7 @@ export function createPool(
   const isStale = (client: PoolClient): boolean => (primary.clients.get(client) ?? 0) <= primary.since;
   const replaceAll = (reason: string, since: number): void => {
     if (since - primary.since > warningMs) log.warn({}, `${reason}; opening new connections`);
-    primary.since = since;
+    primary.since = Math.max(primary.since, since);
   };
   const onFailure = (error: { readonly code?: unknown; readonly message?: unknown }): void => {
     // read_only_sql_transaction: a standby, or a primary that was one before a failover.

@@ -138,6 +138,13 @@ const migrations: Record<string, Migration> = {
   '0001-auth': runTogether(createTables('')),
   ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])),
   '0021-one-schema': runTogether([upgrade.before, ...createTables('if not exists'), upgrade.after]),
+  // Databases that ran the migration before while it still left this column there.
+  '0022-baseline-revision': runTogether([
+    `if exists (select from information_schema.columns where table_schema = current_schema()
+        and table_name = 'report_baselines' and column_name = 'revision') then
+      alter table report_baselines alter column revision set default 0;
+    end if`,
+  ]),
 };
 
 export const migrationProvider: MigrationProvider = { getMigrations: async () => migrations };

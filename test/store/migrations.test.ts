@@ -71,6 +71,20 @@ test('a migration takes nothing from the version that runs beside it', async () 
   await database.close();
 });
 
+test('a column that the last version left behind needs no value', async () => {
+  const database = await openEmpty(embedded);
+  const { db } = database;
+  const migrator = new Migrator({ db, provider: migrationProvider });
+  expect((await migrator.migrateTo(lastStop)).error).toBeUndefined();
+  await sql`alter table report_baselines add column revision integer not null`.execute(db);
+  await sql`alter table report_baselines drop constraint if exists report_baselines_report_id_fkey`.execute(
+    db,
+  );
+  await database.migrate();
+  await sql`insert into report_baselines (report_id, body) values ('dgst1', '{}')`.execute(db);
+  await database.close();
+});
+
 /** What the older version would miss, and what would refuse the rows that it writes. */
 function compare(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
   const tables = new Set([...before.keys()].map(tableOf));
