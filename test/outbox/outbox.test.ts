@@ -438,6 +438,13 @@ describe('one row in several hands', () => {
     expect(findCalls('chat.postMessage')).toHaveLength(1);
   });
 
+  test('has one end, and what follows from it happens once', async () => {
+    await put('one');
+    const job = createDeliverJob(kinds);
+    await Promise.all([job.putAside?.({ id: 'one' }, context), job.putAside?.({ id: 'one' }, context)]);
+    expect(ended).toHaveLength(1);
+  });
+
   test('an edit that comes while it is on its way to Slack is shown', async () => {
     await put('one');
     const { db } = harness;
