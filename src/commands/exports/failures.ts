@@ -6,7 +6,6 @@ import {
   canBeLifted,
   classifySlackFailure,
   describeLift,
-  isPlaceCode,
   readPlaceCode,
 } from '../../outbox/classify-failure.ts';
 import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
@@ -123,7 +122,7 @@ function describeStep(code: string): string {
   if (code === 'upload_too_large') return 'Choose a shorter window.';
   if (code === 'upload_refused')
     return 'It would refuse it again. Tell whoever runs this bot the reference below.';
-  if (isPlaceCode(code)) return 'Type `/invite @cdn` in that channel, then export again.';
+  if (readPlaceCode(code) === 'outside') return 'Type `/invite @cdn` in that channel, then export again.';
   if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
   return 'Try again, or export to yourself: leave the channel empty.';
 }

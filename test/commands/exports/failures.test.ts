@@ -59,6 +59,7 @@ test.each([
   ['file_uploads_disabled', refused('file_uploads_disabled'), true],
   ['file_upload_size_restricted', refused('file_upload_size_restricted'), false],
   ['not_in_channel', refused('not_in_channel'), true],
+  ['restricted_action', refused('restricted_action'), true],
   ['is_archived', refused('is_archived'), false],
   ['upload_too_large', refused('upload_too_large'), false],
   ['upload_refused', refused('upload_refused'), true],

@@ -185,6 +185,8 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
       const undated = touched.reduce((sum, one) => sum + one.undated, 0);
       return { total, codes, undated, partial: from < since || touched.some(({ hasMore }) => hasMore) };
     },
+    /** Of these counts in memory, in zones of a list. */
+    size: 10 + Math.ceil(inRow.reduce((sum, { codes }) => sum + Object.values(codes).flat().length, 0) / 16),
   };
 }
 

@@ -31,7 +31,6 @@ const recentMs = 60_000;
 /** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
 const smallSize = 10;
-const countsSize = 200;
 
 /** Opens accounts for jobs. An account is a person's linked key: after it is replaced nothing is shared with before. */
 export function createAccountReads(options: {
@@ -132,7 +131,7 @@ export function createAccountReads(options: {
           'Get origin error logs',
           since === undefined ? zoneId : `${zoneId} from ${toUtcDay(new Date(since))}`,
           ({ originErrors }) => readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, since),
-          () => countsSize,
+          ({ size }) => size,
         ),
       knownZones: () => findKnownZones(db, { person, fingerprint }, now()),
       settings: {

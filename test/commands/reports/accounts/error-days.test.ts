@@ -5,6 +5,7 @@ import type { OriginError, OriginErrors } from '../../../../src/api/origin-error
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
 import {
   countDay,
+  countDays,
   type ErrorDay,
   listDaysToRead,
   rememberedDays,
@@ -244,6 +245,18 @@ describe('one download of a day', () => {
     expect(Object.keys(day.codes)).toHaveLength(41);
     expect(day.codes['']?.[0]?.[1]).toBe(10);
   });
+});
+
+test('counts weigh what they hold, so that shared results stay in bounds', async () => {
+  const many = Array.from({ length: 800 }, (_, nth) =>
+    entry(`${nth}`, start + (nth % 80) * 5 * minuteMs, `code-${nth % 40}`),
+  );
+  const weigh = async (entries: readonly OriginError[]) => {
+    const { counts } = await countDays(logOf(entries), zone, { known: [], at: new Date(start + dayMs / 2) });
+    return counts.size;
+  };
+  expect(await weigh([])).toBe(10);
+  expect(await weigh(many)).toBe(15);
 });
 
 test('every entry that arrived counts once, whenever somebody reads, and no sum falls', async () => {
