@@ -1,5 +1,5 @@
 import { UserError } from '../../../errors.ts';
-import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
+import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import { chooseBucketSize, renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
 import {
@@ -516,7 +516,7 @@ async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
   const failures = found.failures.map(({ item, reason }) => ({ what: item.name, reason }));
   if (read.length === 0 && failures.length > 0) return { figures: undefined, failures };
   const { found: codes, memory } = findNewCodes(read, baseline);
-  const counted = summarize(read, since, past, now);
+  const counted = await summarize(read, since, past, now);
   const figures = {
     scope,
     since: past.since,
@@ -549,7 +549,12 @@ function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
 }
 
 /** By whole five minutes, so that what came after the last run is in this one. */
-function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
+async function summarize(
+  read: readonly ReadZone[],
+  from: number,
+  past: Earlier<PastErrors>,
+  now: Date,
+) {
   const until = now.getTime();
   const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
     const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
@@ -557,11 +562,12 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
   };
   const codes = new Map<string, number>();
   const firstHour = Math.floor(from / hourMs) * hourMs;
-  const hours = Array.from({ length: Math.ceil((until - firstHour) / hourMs) }, (_, nth) => {
-    const begin = firstHour + nth * hourMs;
+  const hours: number[] = [];
+  for (let begin = firstHour; begin < until; begin += hourMs) {
     const sums = read.map(({ counts }) => counts.sum(Math.max(from, begin), Math.min(until, begin + hourMs)));
-    return sums.reduce((sum, { total }) => sum + total, 0);
-  });
+    hours.push(sums.reduce((sum, { total }) => sum + total, 0));
+    await yieldToEventLoop();
+  }
   let undated = 0;
   const zones = read.map(({ id, name, counts }) => {
     const sum = counts.sum(from, until);

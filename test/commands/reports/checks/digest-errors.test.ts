@@ -1,5 +1,8 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { countDays, type ErrorDay } from '../../../../src/commands/reports/accounts/error-days.ts';
 import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { dayMs, startOfDay, toUtcDay } from '../../../../src/lib/time.ts';
 import { createDigestScenario, GB, logOriginErrors, makeZone } from '../../../support/digests/scenario.ts';
 
 const twoZones = {
@@ -171,4 +174,35 @@ test('errors at a time that cannot be read are never none', async () => {
       "*8 origin errors at an unknown time* in 24 hours",
     ]
   `);
+});
+
+test('other work gets its turn while a week of many errors is summed up', async () => {
+  const now = new Date('2026-11-20T10:00:00Z');
+  const known = Array.from({ length: 8 }, (_, nth): ErrorDay => {
+    const start = startOfDay(toUtcDay(now)) - nth * dayMs;
+    const buckets = Array.from({ length: 288 }, (_, bucket) => [start / 300_000 + bucket, 3] as const);
+    const codes = Object.fromEntries(Array.from({ length: 20 }, (_, code) => [`code-${code}`, buckets]));
+    const day = toUtcDay(new Date(start));
+    return { day, readAt: now.getTime(), noticed: {}, codes, undated: 0, hasMore: false };
+  });
+  const forEach = async () => ({ entries: 0, skipped: 0, moreExist: false });
+  const { counts } = await countDays({ forEach }, '1', { known, at: now });
+  const zones = Array.from({ length: 25 }, (_, nth) => ({ id: String(nth + 1), name: `zone-${nth}` }));
+  let turns = 0;
+  const others = { wanted: true };
+  const working = (async () => {
+    for (; others.wanted; turns += 1) await turn();
+  })();
+  await findDigestKind('errors').collect({
+    account: { pullZones: { all: async () => ({ zones, skipped: 0 }) }, errors: async () => counts },
+    now,
+    targets: { zones: [], shieldZones: [], apps: [] },
+    past: [{ at: now.getTime() - 7 * dayMs, figures: { scope: '', zones: [] } }],
+    weekBefore: undefined,
+    baseline: undefined,
+    patienceMs: 60_000,
+  } as never);
+  others.wanted = false;
+  await working;
+  expect(turns).toBeGreaterThan(2);
 });
