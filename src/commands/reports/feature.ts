@@ -74,6 +74,9 @@ interface About<Kind extends ReportKind>
   };
 }
 
+/** What people say for a verb. */
+const meantVerbs = { remove: 'delete', stop: 'pause', start: 'resume', show: 'list', help: 'list' };
+
 /** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
 export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
   const { usage, summary, label, examples, aliases, otherVerbs, readStates, actions, pickers } = about;
@@ -95,7 +98,7 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
   const readWords = ({ list: words }: Words) => {
     const [typed = 'list', id, more] = words;
     const lower = typed.toLowerCase();
-    const verb = { remove: 'delete', ...otherVerbs }[lower] ?? lower;
+    const verb = { ...meantVerbs, ...otherVerbs }[lower] ?? lower;
     const isVerb = known.includes(verb) || isId(verb) || findClosest(verb, known, 1).length > 0;
     return isVerb ? { verb, id, more, about: words.slice(1) } : { verb: 'new', about: words };
   };

@@ -109,6 +109,7 @@ test.each([
   'alert k7f3q',
   'alert pause',
   'alert pause zzzzz',
+  'alert stop zzzzz',
   'alert snooze zzzzz soon',
 ])('what cannot be done says what can: %s', async (words) => {
   const before = owner.messages().length;
