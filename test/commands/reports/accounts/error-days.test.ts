@@ -247,14 +247,15 @@ describe('one download of a day', () => {
   });
 });
 
+async function weigh(entries: readonly OriginError[]): Promise<number> {
+  const { counts } = await countDays(logOf(entries), zone, { known: [], at: new Date(start + dayMs / 2) });
+  return counts.size;
+}
+
 test('counts weigh what they hold, so that shared results stay in bounds', async () => {
   const many = Array.from({ length: 800 }, (_, nth) =>
     entry(`${nth}`, start + (nth % 80) * 5 * minuteMs, `code-${nth % 40}`),
   );
-  const weigh = async (entries: readonly OriginError[]) => {
-    const { counts } = await countDays(logOf(entries), zone, { known: [], at: new Date(start + dayMs / 2) });
-    return counts.size;
-  };
   expect(await weigh([])).toBe(10);
   expect(await weigh(many)).toBe(15);
 });

@@ -176,6 +176,8 @@ test('errors at a time that cannot be read are never none', async () => {
   `);
 });
 
+const emptyLog = { forEach: async () => ({ entries: 0, skipped: 0, moreExist: false }) };
+
 test('other work gets its turn while a week of many errors is summed up', async () => {
   const now = new Date('2026-11-20T10:00:00Z');
   const known = Array.from({ length: 8 }, (_, nth): ErrorDay => {
@@ -185,8 +187,7 @@ test('other work gets its turn while a week of many errors is summed up', async 
     const day = toUtcDay(new Date(start));
     return { day, readAt: now.getTime(), noticed: {}, codes, undated: 0, hasMore: false };
   });
-  const forEach = async () => ({ entries: 0, skipped: 0, moreExist: false });
-  const { counts } = await countDays({ forEach }, '1', { known, at: now });
+  const { counts } = await countDays(emptyLog, '1', { known, at: now });
   const zones = Array.from({ length: 25 }, (_, nth) => ({ id: String(nth + 1), name: `zone-${nth}` }));
   let turns = 0;
   const others = { wanted: true };
