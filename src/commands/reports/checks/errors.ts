@@ -549,12 +549,7 @@ function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
 }
 
 /** By whole five minutes, so that what came after the last run is in this one. */
-async function summarize(
-  read: readonly ReadZone[],
-  from: number,
-  past: Earlier<PastErrors>,
-  now: Date,
-) {
+async function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
   const until = now.getTime();
   const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
     const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
