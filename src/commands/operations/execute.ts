@@ -60,6 +60,9 @@ export const executeOperationJob = defineJob({
   retries: 8,
   timeLimitSeconds: 120,
   atOnce: 4,
+  // One that has not begun is left to expire.
+  putAside: async ({ id }, { ports }: JobContext<OperationPorts>) =>
+    void (await withLock(ports.ledger, { id }, markAbandoned)),
   async run({ tenant, id }, { ports, signal, log }: JobContext<OperationPorts>) {
     const { ledger } = ports;
     const found = await findOperation(ledger, tenant, id);

@@ -184,6 +184,27 @@ test('a deletion whose outcome cannot be stored at once is stored later, and sen
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
 });
 
+test('an execution that is put aside after two deaths is told as unknown at once, and not sent again', async () => {
+  const harness = await startJobs(await embedded.emptyDatabase());
+  const { proposeDeletion, runJobs, ledger, cdn, context, findMessages } = harness;
+  const operation = await proposeDeletion();
+  await runJobs();
+  await approveByBob(harness, operation);
+  const { tenant, id } = operation;
+  const held = Promise.withResolvers<void>();
+  cdn.faults.add({ match: { method: 'DELETE' }, until: held.promise });
+  const running = executeOperationJob.run({ tenant, id }, context);
+  const find = async () => (await findOperation(ledger, tenant, id))?.state;
+  await expect.poll(find).toBe('executing');
+  await executeOperationJob.putAside?.({ tenant, id }, context);
+  expect(await find()).toBe('unknown');
+  await runJobs();
+  expect(findMessages(alice, new RegExp(says.outcomeUnknown, 'u')).length).toBeGreaterThan(0);
+  held.resolve();
+  await running;
+  expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1);
+});
+
 test('settings that change while an execution reads them decide at its next try', async () => {
   const harness = await startJobs(await embedded.emptyDatabase());
   const { proposeDeletion, runJobs, ledger, cdn, context, policies, policy, slack } = harness;
