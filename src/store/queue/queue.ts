@@ -88,9 +88,10 @@ export function createQueue(options: {
     const { id, data, retryCount, signal: lost, groupId } = stored;
     const work = () =>
       withSecrets(async () => {
-        if ((await countDeaths(stored)) < mostDeaths) return job.run(data, context);
+        const deaths = await countDeaths(stored);
+        if (!job.putAside || deaths < mostDeaths) return job.run(data, context);
         log.error({ job: job.name, id }, 'job put aside: two processes died while they ran it');
-        await job.putAside?.(data, context);
+        await job.putAside(data, context);
       });
     const started = performance.now();
     const signal = AbortSignal.any([lost, ending.signal]);

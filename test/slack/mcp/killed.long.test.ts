@@ -62,8 +62,8 @@ describe('a bot that is killed after an assistant asked for a deletion, with a c
       return (facts as { data: { request: string } }).data.request;
     };
     const [first, second] = [open(), open()];
-    // The message is sent from what the proposal committed, so the commit is behind.
-    const held = slack.script.hold(post, when, volume);
+    // The card is sent from what the proposal committed, so the commit is behind.
+    const held = slack.script.hold(post, when, `"channel":"${deploys}"`);
     const asked = ask(first);
     await Promise.race([held.reached, asked.then(() => held.reached)]);
     await running.kill('SIGKILL');
@@ -87,7 +87,9 @@ describe('a bot that is killed after an assistant asked for a deletion, with a c
       slack.calls
         .filter(({ method, ok, args }) => method === post && ok && JSON.stringify(args).includes(volume))
         .map(({ args }) => (args['channel'] === deploys ? 'card' : 'own message'));
-    await expect.poll(() => posted().toSorted(), { timeout: 60_000 }).toEqual(['card', 'own message']);
+    // A conversation with a person cannot be searched: a message that was on its way there may be read twice.
+    await expect.poll(posted, { timeout: 60_000 }).toContain('own message');
+    expect(posted().filter((what) => what === 'card')).toHaveLength(1);
   });
 
   test('broke no rule of Slack', () => {

@@ -12,14 +12,22 @@ afterEach(async () => {
   for (const queue of queues.splice(0)) await queue.stop({ graceMs: 0 });
 });
 
+interface Left {
+  readonly output: object;
+  readonly deaths: number;
+  readonly hasPutAside?: boolean;
+}
+
 /** What became of one job whose row is as its dead processes left it. */
-async function runAfter(database: Database, left: { readonly output: object; readonly deaths: number }) {
+async function runAfter(database: Database, left: Left) {
   const done = Promise.withResolvers<'run' | 'put aside'>();
   const job = defineJob({
     name: 'deadly',
     data: z.object({ n: z.number() }),
     run: async () => done.resolve('run'),
-    putAside: async ({ n }) => done.resolve(n === 7 ? 'put aside' : 'run'),
+    ...(left.hasPutAside !== false && {
+      putAside: async ({ n }: { n: number }) => done.resolve(n === 7 ? 'put aside' : 'run'),
+    }),
   });
   const start = async (work: boolean): Promise<Queue> => {
     const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
@@ -46,6 +54,8 @@ test.each([
   { output: lostHere, deaths: 0, ran: 'run', after: 1 },
   { output: lostHere, deaths: 1, ran: 'put aside', after: 2 },
   { output: lostElsewhere, deaths: 1, ran: 'put aside', after: 2 },
+  // Nothing else would tell that it ended: it goes on, as often as it may be tried.
+  { output: lostHere, deaths: 1, hasPutAside: false, ran: 'run', after: 2 },
   // It failed by itself: no process died.
   { output: { message: 'Error: the log has it' }, deaths: 1, ran: 'run', after: 1 },
 ])('a job after $deaths deaths that ended with $output is $ran', async ({ ran, after, ...left }) => {
