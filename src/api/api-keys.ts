@@ -8,7 +8,7 @@ export interface ApiKey {
   readonly id: string;
   /** An open set: `User`, `UserApi`, `SubuserAPICompute`, …; undefined where they are not reported. */
   readonly roles: readonly string[] | undefined;
-  /** The last four characters, to tell keys apart; absent if the key is short or not reported. */
+  /** The last four characters; absent if the key is short or not reported. */
   readonly tail?: string;
   readonly isOwn: boolean;
 }
@@ -18,7 +18,6 @@ const record = z.object({ Id: id, Key: text, Roles: texts });
 export function createApiKeys(send: Send, own: Secret) {
   const pages = createPages(send, { operation: 'List API Keys', path: '/apikey' });
   return {
-    /** Every key of the account; `skipped` counts unreadable ones. Restricted keys get `key_refused` only here. */
     async list(): Promise<{ keys: ApiKey[]; skipped: number }> {
       const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply) => {
         const read = readLeniently(record, raw);

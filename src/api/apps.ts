@@ -14,7 +14,6 @@ import type { Send } from './http/request.ts';
 
 export interface LatencyPoint {
   readonly label: string;
-  /** Epoch ms, if the label is a time. */
   readonly at?: number;
   readonly latency: number;
 }
@@ -44,13 +43,7 @@ export function createApps(send: Send) {
     async summary(appId: string) {
       const path = pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'summary');
       return send({ operation: 'Get Application Usage Summary', path }, async (reply) => {
-        const { latencyChart, ...members } = readAnswer(
-          reply,
-          await reply.json(),
-          usageSummary,
-          // Published, and not in the specification's table.
-          ['status'],
-        );
+        const { latencyChart, ...members } = readAnswer(reply, await reply.json(), usageSummary, ['status']);
         const points = readChart(latencyChart);
         const unknownChart = describeUnknownForm(latencyChart, points);
         return { ...omitMissing({ ...members, unknownChart }), latencyChart: points };
@@ -62,7 +55,6 @@ export function createApps(send: Send) {
 function readChart(raw: unknown): readonly LatencyPoint[] {
   return readMap(raw)
     .flatMap(([key, value]): LatencyPoint[] => {
-      // The specification leaves open what a point is: a number, or an object with one.
       const [latency, ...more] = [value, ...readMap(value).map(([, inner]) => inner)].filter(isNumber);
       const at = readKeyTime(key);
       return latency === undefined || more.length > 0
@@ -85,9 +77,8 @@ const deletion = z.object({ ids: texts });
 export function createVolumes(send: Send) {
   return {
     /**
-     * Delete All Volume Instances: irreversible. Sent at most once, whatever the answer, to a path of `volumePath`. `ids`:
-     * the deleted instances, undefined if the service did not say. Throws ApiError: `refused` while an instance is attached;
-     * the outcome is unknown if `sent` is true and the code is timeout, unreachable, cut, unavailable or unexpected.
+     * Irreversible, sent at most once, to a path of `volumePath`. The outcome is unknown if the error is `sent` and not a
+     * refusal.
      */
     async deleteAll(path: string) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;

@@ -19,7 +19,6 @@ export function createCdn(options: CdnOptions) {
   // Of this process alone, so that nothing outside can tell which keys are the same.
   const salt = randomBytes(32);
   return {
-    /** A client for one key. `signal` aborts its requests with ApiError `cancelled`. */
     withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget) {
       const sendUntil = (until: AbortSignal | undefined) => createSend(options, key, until, budget);
       const send = sendUntil(signal);

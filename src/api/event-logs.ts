@@ -6,11 +6,8 @@ import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
 export interface EventLogFilter {
-  /** `ip`, `ruleId`, … */
   readonly field: string;
-  /** `eq`, `in`, `contains`, `cidr`, `wildcard`. */
   readonly op: string;
-  /** At least one must match. */
   readonly value: readonly string[];
 }
 
@@ -18,7 +15,6 @@ export interface EventLogExport {
   readonly from: Date;
   readonly to: Date;
   readonly query?: string;
-  /** All must match. */
   readonly filters?: readonly EventLogFilter[];
 }
 
@@ -58,7 +54,7 @@ export function isWindowError({ code, operation, errorKey = '', serviceMessage =
 
 export function createEventLogs(send: Send, now: () => number = Date.now) {
   return {
-    /** Export Event Logs as CSV. Throws a UserError for a bad id, window or filter; ApiError `refused` also after a 200. */
+    /** @throws UserError for a bad id, window or filter; ApiError `refused` also after a 200. */
     async export(shieldZoneId: string, wanted: EventLogExport) {
       const { from, to, query, filters = [] } = wanted;
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
@@ -85,10 +81,8 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
   };
 }
 
-// Bytes. A refusal has a few hundred; a longer answer is a file, however it begins.
 const maxRefusalLength = 65_536;
 
-/** Reads the beginning to tell a file from a refusal or a web page with status 200. */
 async function readFileReply(reply: Reply) {
   const { headers } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
@@ -118,7 +112,7 @@ async function readFileReply(reply: Reply) {
     return: () => chunks.return(),
     [Symbol.asyncIterator]: () => body,
   };
-  // The length of a compressed answer is not that of the file. Who does not read `body` to its end returns it.
+  // The length of a compressed answer is not that of the file.
   const length = Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced;
   return { body, length };
 }

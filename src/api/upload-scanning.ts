@@ -37,7 +37,6 @@ const data = z.object({
 
 export function createUploadScanning(send: Send) {
   return {
-    /** Get upload scanning metrics. Throws ApiError `refused` for an unknown zone or a plan without the feature. */
     async metrics(shieldZoneId: string) {
       const id = checkNumericId(shieldZoneId, 'int32', shieldZoneIdKind);
       const path = pathOf('shield', 'metrics', 'shield-zone', id, 'upload-scanning');
@@ -50,7 +49,6 @@ export function createUploadScanning(send: Send) {
         const read = isObject(body['data']) && readLeniently(data, body['data']);
         if (!read) throw reply.wrongShape(body);
         const { overviewPastTwentyEightDays: overview, ...totals } = read.value;
-        // The specification leaves open what a day is made of.
         const { unknown } = compareNames(body, envelope);
         const within = compareNames(body['data'], data.shape);
         reply.reportDrift({ wrong: read.wrong, ...within, unknown: [...unknown, ...within.unknown] });
@@ -66,7 +64,6 @@ function readDays(raw: unknown): readonly ScanDay[] {
     .flatMap(([key, value]): ScanDay[] => {
       const day = parseMapDay(key);
       const read = omitMissing(readLeniently(counts, value)?.value ?? {});
-      // Neither a day nor counts: another kind of member.
       if (!day && Object.keys(read).length === 0) return [];
       return [{ ...(day ? { day } : {}), label: key, ...read }];
     })

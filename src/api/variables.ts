@@ -29,7 +29,7 @@ export function variableBody(change: { value?: Secret | undefined; required?: bo
 
 export function createVariables(send: Send) {
   return {
-    /** Update Variable. Sent once, unless 429 asks for a pause, to a path of `variablePath` with a body of `variableBody`. */
+    /** Sent once, unless 429 asks for a pause, to a path of `variablePath` with a body of `variableBody`. */
     async update(path: string, body: string, value?: Secret) {
       const request = {
         operation: 'Update Variable',

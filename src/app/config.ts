@@ -128,17 +128,13 @@ const variables = storeVariables.extend({
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/**
- * Reads the environment. The error names every missing or wrong variable at once, each with its source. @throws UserError
- * with one line a problem; never a value.
- */
+/** @throws UserError with one line a problem, each missing or wrong variable at once; never a value */
 export function readConfig(env: Env) {
   const read = parse(env, variables, (given) => [...findSlackProblems(given), ...findStoreProblems(given)]);
   return {
     ...toStoreConfig(read),
     slack: {
       apiUrl: read.SLACK_API_URL,
-      /** Present = Socket Mode, absent = signed HTTP. */
       appToken: read.SLACK_APP_TOKEN,
       signingSecret: read.SLACK_SIGNING_SECRET,
       installing: toInstalling(read),
@@ -160,7 +156,6 @@ export function readConfig(env: Env) {
   };
 }
 
-/** Reads what the commands of an operator need, which never talk to Slack. @throws UserError as `readConfig`. */
 export function readStoreConfig(env: Env, { needsKeyring = true } = {}): StoreConfig {
   return toStoreConfig(parse(env, storeVariables, (given) => findStoreProblems(given, needsKeyring)));
 }

@@ -9,17 +9,13 @@ const kinds = { wrong: 'of another type', missing: 'missing', unknown: 'not in t
 /** Upper bound of the names stored for one operation and kind: the service chooses them. */
 const mostNames = 100;
 
-/**
- * Tells where answers of the CDN differ from the specification: in a metric, in a check, and once a day for each member in
- * the log. Names, never values.
- */
+/** Tells where answers of the CDN differ from the specification, in names: metric, check, and a log line a day. */
 export function createDriftWatch(options: {
   readonly log: Log;
   readonly now: () => Date;
   readonly count: (operation: string, kind: keyof typeof kinds, members: number) => void;
 }) {
   const { log, now, count } = options;
-  /** The names by operation and kind, as the check tells them. */
   const found = new Map<string, Set<string>>();
   const logged = new Set<string>();
   let loggedOn = '';

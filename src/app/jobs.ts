@@ -25,7 +25,6 @@ import { defineJob, type Job } from '../store/queue/define-job.ts';
 import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
 import type { Db, Schema } from '../store/schema.ts';
 
-/** The outbound ports of all jobs. Each engine names the few that its own jobs need. */
 export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;
 
 const messageKinds: readonly MessageKind<never, Ports>[] = [
@@ -62,7 +61,6 @@ const retention: readonly (readonly [table: keyof Schema, moment: string, days: 
     // The hour that counts, and one for clocks that disagree.
     ['read_budgets', 'hour', 1],
     ['zone_changes', 'at', 100],
-    // With the settings that nobody has looked at since.
     ['zone_looks', 'looked_at', 100],
     ['slack_pace', 'free_at', 1],
   ];
@@ -82,7 +80,6 @@ export async function repairSchedules(enqueue: Enqueue, options?: EnqueueOptions
   await enqueue(reconcileReportsJob, {}, options);
 }
 
-/** Every job there is. A new one is a file in its engine's folder and a line here. */
 export const jobs: readonly Job<never, Ports>[] = [
   createDeliverJob(messageKinds),
   sweepOutboxJob,

@@ -22,9 +22,7 @@ const checkFileMs = 5_000;
 const rewrapMs = 10 * minuteMs;
 
 /**
- * The keyring that opens this database, for as long as the process runs. Where its file changes, it is read again. What is
- * sealed under another key than the first is put under the first in the background. @throws UserError where it is missing,
- * wrong, or does not open what is stored.
+ * Reads a changed key file again, and rewraps in the background. @throws UserError where the keyring does not open the database.
  */
 export async function openKeyringService(config: StoreConfig, { db }: Pick<Database, 'db'>, log: Log) {
   const source = keyringSource(config);
@@ -37,7 +35,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   if (current.warning) log.warn({ file: current.path }, current.warning);
   await checkKeyring(db, current.keyring, sealedTables);
 
-  // Always the newest; a holder of it sees every change.
   const keyring: Keyring = {
     get primary() {
       return current.keyring.primary;
@@ -99,7 +96,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
       log.warn({ error }, 'cannot rewrap sealed rows; trying again later'),
     );
   };
-  /** Reads the file and rewraps now. Never throws: a failure is logged, and the keyring stays. */
   const refresh = (): Promise<void> => (running = running.then(round));
 
   /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
@@ -118,7 +114,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
       void refresh();
       timer = setInterval(() => void refresh(), checkFileMs).unref();
     },
-    /** Call before the database is closed. */
     async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();

@@ -58,22 +58,17 @@ import { createDriftWatch } from './drift.ts';
 import { jobs, repairSchedules } from './jobs.ts';
 import { openKeyringService } from './keyring-service.ts';
 
-/** What the app is made from. */
 export interface Base {
   readonly config: Config;
   readonly log: Log;
   readonly fetch: typeof globalThis.fetch;
   readonly cdnFetch?: typeof globalThis.fetch;
   readonly now: () => Date;
-  /** Those of Slack unless given. */
 }
 
 export interface ChatApp {
-  /** Resolves when the bot can serve. @throws UserError with the reason where it cannot. */
   start(): Promise<void>;
-  /** Stops taking deliveries, waits for running work, closes the stores. May be called twice. */
   stop(): Promise<void>;
-  /** Resolves when its embedded database has ended by itself. */
   readonly ended?: Promise<Error> | undefined;
   readonly port: () => number | undefined;
 }
@@ -124,7 +119,6 @@ export async function wire(
   const slackFetch = egress.fetch('slack', tellFailures(clock.fetch), {
     origins: [new URL(apiUrl).origin],
     header: 'authorization',
-    // The client secret.
     body: ({ pathname }) => pathname.endsWith('/oauth.v2.access'),
   });
   const access = createInstallationAccess({
@@ -158,7 +152,6 @@ export async function wire(
   const cdnFetch = egress.fetch('cdn', base.cdnFetch ?? base.fetch, {
     origins: [config.cdn.apiUrl, config.cdn.originLoggingUrl].map((url) => new URL(url).origin),
     header: 'accesskey',
-    // The value of a variable.
     body: () => true,
   });
   const cdn = createCdn({
@@ -351,7 +344,6 @@ export async function wire(
     unready: createReadiness(subject),
   });
 
-  // The order in which the parts start and stop.
   let port: number | undefined;
   let stopping: Promise<void> | undefined;
   const open = async (): Promise<void> => {

@@ -11,10 +11,7 @@ import { describeBroken } from '../views/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, openExisting, parseWords } from './terminal.ts';
 
-/**
- * `npm run audit:verify`: reads every chain, and compares it with heads that the bot has logged. Changes nothing. False
- * where a fault was found and printed. @throws UserError where it cannot be checked.
- */
+/** `npm run audit:verify`: false where a fault was found and printed. @throws UserError where it cannot be checked */
 export const auditCommand: Command = async (words, { env, log, print }) => {
   const options = { tenant: { type: 'string' }, heads: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseWords('audit', words, options, true);

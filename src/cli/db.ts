@@ -12,10 +12,7 @@ import { createQueue } from '../store/queue/queue.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
 
-/**
- * `npm run db`: moves everything between databases by a file. False where all of it was imported, but the audit is not
- * intact or rows do not open. @throws UserError where it is refused; then nothing was changed.
- */
+/** `npm run db`. False where all was imported, but the audit is not intact or rows do not open. @throws UserError */
 export const dbCommand: Command = async (words, terminal) => {
   const [verb, file, ...more] = parseWords('db', words, {}, true).positionals;
   if (file === undefined || more.length > 0)
@@ -95,10 +92,7 @@ async function checkSealed(
   return unopened.length === 0;
 }
 
-/**
- * `npm run migrate`: makes all that a start needs, so that the bot itself may run as a user who may not. @throws UserError
- * with the GRANT to run where rights are missing.
- */
+/** `npm run migrate`: makes all that a start needs, so that the bot may run as a user who may not. @throws UserError */
 export const migrateCommand: Command = async (_words, { env, log }) => {
   const { store } = readStoreConfig(env);
   const database = await openDatabase({ ...store, log });

@@ -14,10 +14,7 @@ import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
 import { type Command, parseWords, readKeyFile, type Terminal } from './terminal.ts';
 
-/**
- * `npm run doctor`: prints what it found with the fix for each fault. `--probe` posts a chart and a table to a person and
- * takes them back. @throws UserError for words or a key file that cannot be read.
- */
+/** `npm run doctor`. `--probe` posts a chart and a table to a person and takes them back. @throws UserError */
 export const doctorCommand: Command = async (words, terminal) => {
   const {
     json,

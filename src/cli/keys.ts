@@ -16,10 +16,7 @@ import type { Db } from '../store/schema.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
 
-/**
- * `npm run keys -- …` (docs/operating.md, “Rotation”). Prints key ids, and no key but the one that `new` makes. @throws
- * UserError where it is refused, with why and what to do first.
- */
+/** `npm run keys -- …`: prints key ids, and no key but the one that `new` makes. @throws UserError */
 export const keysCommand: Command = async (words, { env, log, print }) => {
   const { values, positionals } = parseWords('keys', words, { yes: { type: 'string' } }, true);
   const [word = 'status', id, ...more] = positionals;

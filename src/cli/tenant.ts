@@ -7,10 +7,7 @@ import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../stor
 import { formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
 
-/**
- * `npm run tenant`: lists the workspaces and organisations that the database holds, and exports or erases one of them.
- * @throws UserError where it is refused, with what is erased already.
- */
+/** `npm run tenant`: lists, exports or erases workspaces. @throws UserError, with what is erased already */
 export const tenantCommand: Command = async (words, terminal) => {
   const { env, log, print } = terminal;
   const { positionals, values } = parseWords('tenant', words, { yes: { type: 'string' } }, true);

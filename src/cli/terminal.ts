@@ -8,7 +8,6 @@ import { Secret } from '../secrets/secret.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 
-/** What a command of the terminal works with. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly fetch: typeof globalThis.fetch;
@@ -17,7 +16,6 @@ export interface Terminal {
   readonly print: (line: string) => void;
 }
 
-/** A command of the terminal: resolves with true where all is well. */
 export type Command = (words: readonly string[], terminal: Terminal) => Promise<boolean>;
 
 /** What each word of the terminal takes. `npm run doctor -- --help` prints its lines. */
@@ -44,7 +42,6 @@ export const usages = {
 
 export type Word = keyof typeof usages;
 
-/** `Usage:` with the lines of one word, or of all. */
 export function describeUsage(word?: Word): string {
   const lines = word ? usages[word] : Object.values(usages).flat();
   return lines.map((line, index) => `${index === 0 ? 'Usage:' : '      '} ${line}`).join('\n');
@@ -86,9 +83,7 @@ export async function openExisting(
   });
 }
 
-/**
- * The CDN key in a file. @throws UserError where it cannot be read, others can read it, or it holds anything else.
- */
+/** @throws UserError where it cannot be read, others can read it, or it holds anything else */
 export async function readKeyFile(path: string): Promise<Secret> {
   const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch(() => {
     throw new UserError(

@@ -23,7 +23,6 @@ interface Load<V> {
 
 export type Cache<V extends object | string | number | boolean> = ReturnType<typeof createCache<V>>;
 
-/** A bounded cache in this process; the least recently used entry is evicted first. */
 export function createCache<V extends object | string | number | boolean>(options: CacheOptions<V>) {
   const { now, maxEntries, maxSize, sizeOf, ttlMs } = options;
   const values = new LRUCache<string, V>({
@@ -60,10 +59,8 @@ export function createCache<V extends object | string | number | boolean>(option
     return started;
   };
 
-  /** The result of a load for a caller who may give up. When the last one does, the load is aborted. */
   const join = async (key: string, load: Load<V>, signal: AbortSignal): Promise<V> => {
     load.callers += 1;
-    // Every caller may have given up when it fails.
     load.result.catch(() => undefined);
     const stop = Promise.withResolvers<never>();
     const abort = (): void => stop.reject(signal.reason);
@@ -85,9 +82,7 @@ export function createCache<V extends object | string | number | boolean>(option
     get: (key: string): V | undefined => values.get(key),
     set,
     /**
-     * The cached value, else the one that `load` brings. Concurrent callers share one load; a failed one is not cached.
-     * A value that `isStale` is loaded again, and that load is shared. A caller with a `signal` may give up: it gets the
-     * signal's reason, and the load goes on for the others; its own signal aborts when the last caller has given up.
+     * The cached value, else the one that `load` brings; callers share one load, which is aborted when the last `signal` aborts.
      */
     load(
       key: string,

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** A value that JSON can hold. Members that are undefined are left out, as by `JSON.stringify`. */
 export type Json =
   | string
   | number
@@ -9,11 +8,7 @@ export type Json =
   | readonly Json[]
   | { readonly [member: string]: Json | undefined };
 
-/**
- * JSON with the members of objects sorted by name and no spaces: equal values give equal text, different values give
- * different text. For everything that is hashed, signed or compared. @throws Error for values that JSON cannot hold:
- * numbers that are not finite, undefined in a list.
- */
+/** JSON with sorted members, for what is hashed, signed or compared. @throws Error for what JSON cannot hold */
 export function canonicalJson(value: Json): string {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new Error('A number here must be finite.');
   if (typeof value !== 'object' || value === null) {
@@ -43,7 +38,6 @@ export function parseWithExactIds(json: string): unknown {
   return /id"\s*:\s*-?\d{16}/i.test(json) ? JSON.parse(json, keepExactId) : JSON.parse(json);
 }
 
-// The third argument is newer than the library's types.
 function keepExactId(name: string, value: unknown, ...[context]: [{ readonly source?: string }?]): unknown {
   const isInexact = typeof value === 'number' && Math.abs(value) > Number.MAX_SAFE_INTEGER;
   return isInexact && /id$/i.test(name) ? (context?.source ?? value) : value;
@@ -53,7 +47,6 @@ function isList(value: object): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A short hash of what an answer showed. Its Refresh button carries it, so that an unchanged file is not sent again. */
 export function contentHash(shown: unknown): string {
   return createHash('sha256').update(JSON.stringify(shown)).digest('base64url').slice(0, 10);
 }

@@ -24,8 +24,7 @@ export function writeCsv<Row>(columns: readonly CsvColumn<Row>[], rows: readonly
 }
 
 /**
- * The text of a cell as a spreadsheet has to get it: with an apostrophe wherever a formula could begin, and before an id
- * that would be read as another number (more than fifteen digits, leading zeros, `12e34`).
+ * A cell as a spreadsheet has to get it: an apostrophe before a formula, and before an id that would be read as another number.
  */
 export function escapeCell(text: string): string {
   return otherNumber.test(text) ? `'${text}` : escapeFormulas(text);
@@ -33,18 +32,12 @@ export function escapeCell(text: string): string {
 
 const otherNumber = /^\s*(?:\d{16,}|0\d+|\d+(?:\.\d+)?e[+-]?\d+)\s*$/iu;
 
-/**
- * True if a spreadsheet may run a cell as a formula: it begins with `= + - @`, a tab or a line break, after anything
- * invisible. https://owasp.org/www-community/attacks/CSV_Injection
- */
+/** Whether a spreadsheet may run a cell as a formula. https://owasp.org/www-community/attacks/CSV_Injection */
 export function isFormula(text: string): boolean {
   return formula.test(text);
 }
 
-/**
- * The text of a cell with an apostrophe wherever a formula could begin: in front, and after `;`, tabs and line breaks,
- * where some spreadsheets begin a new cell.
- */
+/** Also after `;`, tabs and line breaks, where some spreadsheets begin a new cell. */
 function escapeFormulas(text: string): string {
   return `${isFormula(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
 }

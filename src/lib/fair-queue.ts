@@ -7,27 +7,20 @@ export const tenantScope = new AsyncLocalStorage<string>();
 const shareOfFree = 3;
 
 interface Limits {
-  /** Upper bound of concurrent work. */
   readonly max: number;
-  /** Upper bound for one person. */
   readonly maxPerPerson?: number;
-  /** Leave room for other tenants. False where there is one only. */
+  /** False where there is one only. */
   readonly manyTenants?: boolean;
 }
 
 export interface FairQueue {
   /** Adds work behind earlier work of the same person. `start` gets a function to call when it has ended. */
   add(owner: { readonly tenant: string; readonly person?: string }, start: (end: () => void) => void): void;
-  /** Starts one piece of work; false if nothing may start now. */
   startNext(): boolean;
   waiting(): number;
 }
 
-/**
- * Work that waits for its turn: tenant by tenant, within a tenant person by person. A tenant never takes the last of what
- * is free, so that one that is busy leaves room for the next, and many share evenly. The rule is that of shared switch
- * buffers: Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.
- */
+/** Work waits its turn, tenant by tenant and person by person; none takes the last free place (Choudhury and Hahne, 1998). */
 export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }: Limits): FairQueue {
   interface Line {
     readonly starts: ((end: () => void) => void)[];

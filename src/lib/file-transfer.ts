@@ -6,7 +6,6 @@ export interface FileTarget {
   /** With the length: else it would be sent as a file of unknown length. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
-  /** Called with the number of further bytes sent, a few times a second. */
   readonly moved: (bytes: number) => void;
 }
 
@@ -38,10 +37,7 @@ async function* report(
   }
 }
 
-/**
- * `fetch` for a large file, with a string as the request's body. It never follows a redirect. A compressed file that
- * breaks off fails; the platform's `fetch` takes what came for all of it.
- */
+/** `fetch` for a large file. Unlike the platform's, it fails where a compressed file breaks off. It follows no redirect. */
 export const fetchFile: typeof globalThis.fetch = async (input, init = {}) => {
   const { method = 'GET', body, headers, signal } = init;
   if (body && typeof body !== 'string') throw new TypeError('only a string can be the body of this request');
@@ -53,7 +49,6 @@ export const fetchFile: typeof globalThis.fetch = async (input, init = {}) => {
   });
   const encoding = String(answer.headers['content-encoding'] ?? '').toLowerCase();
   const decompress = decompressors[encoding];
-  // The reader gets the error.
   const bytes = decompress ? pipeline(answer.body, decompress(), () => undefined) : answer.body;
   const hasBody = ![204, 205, 304].includes(answer.statusCode);
   if (!hasBody) await answer.body.dump();
@@ -81,7 +76,7 @@ async function send(
     readonly signal: AbortSignal | null;
   },
 ) {
-  // Loaded with the first file: it would cost a tenth of a second at the start.
+  // Loading it takes a tenth of a second.
   const { request } = await import('undici');
   // Its clocks count from the first byte sent, and a large file takes longer than five minutes. Callers have their own.
   return request(url, { ...options, headersTimeout: 0, bodyTimeout: 0 });

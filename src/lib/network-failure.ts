@@ -31,8 +31,7 @@ const failedWebSockets = new Map<string, Error>();
 
 function noteFailure({ request, error, response }: Report): void {
   const isWebSocket = request.upgrade === 'websocket';
-  // The reason of a signal may be that of several requests.
-  // 101: it opened.
+  // The reason of a signal may be that of several requests; 101 is an open WebSocket.
   const isRefusal = isWebSocket && response?.statusCode !== 101;
   if (error ? !(error instanceof Error) || error instanceof DOMException : !isRefusal) return;
   const status = `HTTP ${response?.statusCode}`;
@@ -68,7 +67,6 @@ export function tellFailures(fetch: typeof globalThis.fetch): typeof globalThis.
     });
 }
 
-/** The host that an error came from, where undici told it. */
 export function findFailedHost(error: Error): string | undefined {
   const address = failedAt.get(error);
   return address && new URL(address).host;
@@ -99,7 +97,6 @@ interface Cause {
   readonly statusCode?: unknown;
 }
 
-/** An error with its causes, the first first, and the single attempts of a connection to several addresses. */
 function findCauses(error: unknown, depth = 0): Cause[] {
   if (typeof error !== 'object' || error === null || depth > 8) return [];
   const { cause, original, errors } = error as { cause?: unknown; original?: unknown; errors?: unknown };
@@ -107,7 +104,6 @@ function findCauses(error: unknown, depth = 0): Cause[] {
   return [error, ...inner.flatMap((one) => findCauses(one, depth + 1))];
 }
 
-/** `isProxy`: what failed is the proxy at this address, not a host behind it. */
 function describe(
   kind: NetworkFailure['kind'],
   code: string,

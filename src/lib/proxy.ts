@@ -8,7 +8,6 @@ export interface ProxySettings {
   readonly exceptions: string;
 }
 
-/** @throws UserError where an address cannot be read. */
 export function readProxySettings(
   env: Readonly<Record<string, string | undefined>>,
 ): ProxySettings | undefined {
@@ -20,7 +19,6 @@ export function readProxySettings(
     // `proxy.example:3128`, as curl takes it.
     const address = value.includes('://') ? value : `http://${value}`;
     const isAddress = /^https?:$/u.test(URL.parse(address)?.protocol ?? '');
-    // The value may hold a password.
     if (!isAddress)
       throw new UserError(`${name} is not an address.`, 'Write it as http://proxy.example:3128.');
     return address;
@@ -34,9 +32,7 @@ export function readProxySettings(
 let current: ProxySettings | undefined;
 let dispatcher: Dispatcher | undefined;
 
-/**
- * Sends `fetch`, undici's requests and WebSockets of this thread through the proxy. The returned function undoes it.
- */
+/** Sends everything of this thread through the proxy. The returned function undoes it. */
 export async function useProxy(settings: ProxySettings): Promise<() => void> {
   const { EnvHttpProxyAgent, getGlobalDispatcher, setGlobalDispatcher } = await import('undici');
   const before = { ofProcess: getGlobalDispatcher(), dispatcher, current };

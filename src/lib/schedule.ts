@@ -3,11 +3,9 @@ import { findMoment, toLocalTime, toMinutes } from './time-zone.ts';
 
 /** A time of day by the wall clock of a zone, on any of `weekdays` and on any of `monthDays`. */
 export interface Schedule {
-  /** `09:00`, 24 hours. */
   readonly time: string;
   /** Again so many hours later, and so on until midnight; absent = once a day. */
   readonly everyHours?: number | undefined;
-  /** IANA: `Europe/Vienna`. */
   readonly zone: string;
   /** 1 = Monday … 7 = Sunday. */
   readonly weekdays: readonly number[];
@@ -15,15 +13,13 @@ export interface Schedule {
   readonly monthDays: readonly number[];
 }
 
-/** A calendar day without a zone: its midnight in UTC, in milliseconds. */
 type Day = number;
 
 // A month has a last day, so every schedule runs within so many days.
 const longestGapDays = 32;
 
 /**
- * The next `n` runs after a moment, in order. A time that does not exist (clocks put forward, a day left out) runs at
- * the next one that does; one that exists twice (clocks put back) runs once, the first time.
+ * The next `n` runs. A time that does not exist runs at the next one that does; one that exists twice runs once, the first time.
  */
 export function findNextRuns(schedule: Schedule, after: Date, n: number): Date[] {
   const runs: Date[] = [];
@@ -44,7 +40,6 @@ export function findNextRuns(schedule: Schedule, after: Date, n: number): Date[]
   return runs;
 }
 
-/** The times of a day: one, or every few hours until midnight. */
 function timesOf({ time, everyHours = 24 }: Schedule): string[] {
   const [hour = 0] = time.split(':').map(Number);
   const count = Math.ceil((24 - hour) / everyHours);
@@ -54,7 +49,7 @@ function timesOf({ time, everyHours = 24 }: Schedule): string[] {
   });
 }
 
-/** The next run after a moment. @throws RangeError for a schedule that has no days. */
+/** @throws RangeError for a schedule that has no days. */
 export function findNextRun(schedule: Schedule, after: Date): Date {
   const [next] = findNextRuns(schedule, after, 1);
   if (!next) throw new RangeError('a schedule without days never runs');

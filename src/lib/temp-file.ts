@@ -8,13 +8,9 @@ import { hourMs } from './time.ts';
 
 const bufferedBytes = 256 * 1024;
 
-/** Buffers text, and waits while the disk is behind. */
 type Write = (text: string) => Promise<void>;
 
-/**
- * Writes a new file in `directory`, readable only by the bot's own user; the sender deletes it. Undefined, and no file,
- * where `fill` returns undefined; none is left where it throws.
- */
+/** Writes a new file that only the bot's user reads; the sender deletes it. None is left where `fill` throws or is undefined. */
 export async function writeTempFile<Notes extends object>(
   directory: string,
   fill: (write: Write) => Promise<Notes | undefined>,
@@ -46,7 +42,6 @@ export async function writeTempFile<Notes extends object>(
   }
 }
 
-// Longer than any upload takes.
 const leftOverMs = 6 * hourMs;
 
 /** Deletes files that a crash has left. New files stay, since other processes may be writing here. */

@@ -3,7 +3,6 @@ import { dayMs, minuteMs, startOfDay, toUtcDay } from './time.ts';
 
 // A zone is a name of the IANA database (`Europe/Vienna`) or a fixed offset (`+05:30`).
 
-/** Whether this names a time zone of the IANA database that this system knows. */
 export function isTimeZone(name: string): boolean {
   // Node accepts offsets such as `+02:00` too, but they have no daylight saving time.
   if (!/^[a-z][\w+/-]{1,63}$/iu.test(name)) return false;
@@ -26,17 +25,13 @@ export function readTimeZone(
   return `${offsetSeconds < 0 ? '-' : '+'}${parts.join(':')}`;
 }
 
-/** How far a zone's clock is ahead of UTC at a moment, ms. */
 function offsetMs(zone: string, at: number): number {
   return tzOffset(zone, new Date(at)) * minuteMs;
 }
 
 export interface LocalTime {
-  /** `2026-11-20` */
   readonly day: string;
-  /** Since midnight by the clock. */
   readonly minutes: number;
-  /** 1 = Monday … 7 = Sunday. */
   readonly weekday: number;
 }
 
@@ -46,17 +41,12 @@ export function toLocalTime(zone: string, at: Date): LocalTime {
   return { day: toUtcDay(local), minutes, weekday: local.getUTCDay() || 7 };
 }
 
-/** Minutes since midnight of `08:30`; 1,440 of `24:00`. */
 export function toMinutes(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;
 }
 
-/**
- * The moment at which a zone's clock shows so many minutes since midnight. Where clocks are put back, a time exists twice:
- * `twice` chooses. Where they are put forward, or a day is left out, it does not exist: the moment of the change, or
- * with `skipped: 'later'` as much later as was left out.
- */
+/** When a zone's clock shows these minutes: `twice` chooses where it does so twice, `skipped` where it never does. */
 export function findMoment(
   zone: string,
   day: string,
@@ -78,7 +68,6 @@ export function findMoment(
     : findClockChange(zone, shown - after, shown - before);
 }
 
-/** The first moment, to the second, at which a zone's clock is no longer the one of `from`. */
 function findClockChange(zone: string, from: number, until: number): Date {
   const old = offsetMs(zone, from);
   let [low, high] = [Math.floor(from / 1000), Math.ceil(until / 1000)];

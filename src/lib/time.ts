@@ -6,9 +6,7 @@ export const dayMs = 24 * hourMs;
 
 /** Consecutive UTC days, the unit in which the CDN stores its logs. */
 export interface DayRange {
-  /** `2026-11-20` */
   readonly first: string;
-  /** From 1 to 7. */
   readonly count: number;
 }
 
@@ -50,10 +48,7 @@ const maxBusyMs = 4;
 let busySince = performance.now();
 let nextTurn: Promise<void> | undefined;
 
-/**
- * Lets timers and deliveries run if this thread has been busy for too long. Await it between two pieces of work of at
- * most a millisecond. All callers of a thread share one measure: four readers together hold it no longer than one.
- */
+/** Lets timers and deliveries run if this thread has been busy too long. Await it between pieces of work of at most 1 ms. */
 export async function yieldToEventLoop(): Promise<void> {
   while (performance.now() - busySince > maxBusyMs) {
     nextTurn ??= new Promise((resolve) => {

@@ -16,10 +16,7 @@ export interface Log {
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/**
- * A logger that writes one JSON line per entry, with the reference of its work and a secret at no level: members that carry
- * one are masked at any depth, text that looks like one in any string.
- */
+/** One JSON line per entry, with its reference. Members and texts that look like a secret are masked at any depth. */
 export function createLogger(level: LogLevel, destination: LineWriter = standardOutput()): Log {
   const options: pino.LoggerOptions = {
     level,
@@ -36,12 +33,9 @@ interface LineWriter {
   write(line: string): void;
 }
 
-// In characters: some thousand lines.
 const mostUnwritten = 1_000_000;
 
-/**
- * Writes to a stream as long as somebody reads it. Above a bound lines are dropped, and the next line tells how many.
- */
+/** Drops lines above a bound while nobody reads; the next line tells how many. */
 export function createBoundedWriter(stream: Writable): LineWriter {
   let dropped = 0;
   // A reader that went away must not end the bot.

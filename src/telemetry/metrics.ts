@@ -14,13 +14,9 @@ export type Kind =
   | 'event';
 export type Outcome = 'answered' | 'refused' | 'failed' | 'duplicate';
 
-/** One request to the CDN or one call of Slack's Web API, when it has ended. */
 export interface Call {
-  /** The specification's operation, or Slack's method. */
   readonly name: string;
-  /** `ok`, or the word for why it failed. */
   readonly outcome: string;
-  /** The HTTP status; undefined where there was no answer, or Slack's word says it all. */
   readonly status?: number | undefined;
   readonly startedAt: number;
   readonly seconds: number;
@@ -30,7 +26,6 @@ export interface GaugeSources {
   readonly inFlight: () => number;
   /** Undefined where deliveries come over HTTP, or to another process. */
   readonly slackConnections: () => number | undefined;
-  /** Seconds that the machine's clock is ahead of Slack's; undefined until Slack has answered. */
   readonly clockSkew: () => number | undefined;
   readonly pool: () => { readonly inUse: number; readonly waiting: number };
   /** What waits in the database, from a read a few seconds old at the most; undefined where it does not answer. */
@@ -93,9 +88,7 @@ const measuredGauges = (Object.keys(gauges) as (keyof typeof gauges)[]).filter(
   (name) => name !== 'info' && name !== 'cdn_drift_members',
 );
 
-/**
- * Prometheus metrics. Every label has a bounded number of values: nothing typed, no id of a person, channel or zone.
- */
+/** Every label has a bounded number of values: nothing typed, no id of a person, channel or zone. */
 export function createMetrics() {
   const registry = new Registry();
   const createAll = <Name extends string, One>(
@@ -157,15 +150,11 @@ export function createMetrics() {
     },
     cdnRequest: createCallCounter(counter.cdn_requests_total, histogram.cdn_request_seconds, 'operation'),
     slackCall: createCallCounter(counter.slack_calls_total, histogram.slack_call_seconds, 'method'),
-    /** `kind`: `wrong`, `missing` or `unknown`. */
     cdnDrift: (operation: string, kind: string, members: number): void =>
       gauge.cdn_drift_members.set({ operation, kind }, members),
-    /** `reason`: one of the policy's. */
     refused: (reason: string): void => counter.refusals_total.inc({ reason }),
     alertUntold: (): void => counter.alerts_untold_total.inc(),
-    /** `state`: one of the ledger's, or `approval`. */
     operationMoved: (state: string): void => counter.operation_transitions_total.inc({ state }),
-    /** `way`: a Web API method, or `response_url`. */
     nativeBlocksRefused: (way: string): void => counter.native_blocks_refused_total.inc({ way }),
     async render(sources: GaugeSources): Promise<string> {
       // The process metrics observe the garbage collector and the event loop: only once they are read.

@@ -4,16 +4,12 @@ import { randomInt } from 'node:crypto';
 /** Drawn when it is first asked for. */
 const current = new AsyncLocalStorage<{ reference: string | undefined }>();
 
-/**
- * Runs work under one reference, which is in every line of the log that it causes, in jobs that it enqueues, and in what
- * people read of its failures; inside of other work it just runs. `reference`: that of the work that asked for it.
- */
+/** One reference for log lines, jobs and failures of a piece of work; inside of other work it just runs. */
 export function withReference<T>(run: () => T, reference?: string): T {
   if (reference === undefined && current.getStore()) return run();
   return current.run({ reference }, run);
 }
 
-/** The reference of the surrounding work; undefined outside of any. */
 export function findReference(): string | undefined {
   const work = current.getStore();
   return work && (work.reference ??= createReference());

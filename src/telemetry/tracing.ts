@@ -21,11 +21,9 @@ interface Span {
   attributes: Attributes;
 }
 
-/** Takes the spans that have ended, once tracing is on. */
 let exporter: ((span: Span, endedAt: number, failure: string | undefined) => void) | undefined;
 const current = new AsyncLocalStorage<Span>();
 
-// The kinds of OTLP.
 const [internal, server, client] = [1, 2, 3];
 
 /** Runs work in a span, below that of the surrounding work and with its reference. Without tracing it just runs. */
@@ -46,7 +44,6 @@ export function withSpan<T>(name: string, attributes: Attributes, work: () => Pr
   });
 }
 
-/** Adds to the span of the surrounding work what is known by now. */
 export function describeSpan(attributes: Attributes): void {
   const span = current.getStore();
   if (span) span.attributes = { ...span.attributes, ...attributes };
@@ -76,9 +73,7 @@ const [sendEveryMs, patienceMs, mostWaiting] = [2_000, 2_000, 2_000];
 
 /** Sends spans to a collector by OTLP over HTTP in JSON. The returned function ends that and sends what is left. */
 export function startTracing(options: {
-  /** The collector, without `/v1/traces`. */
   readonly endpoint: string;
-  /** `name=value,…`, for the collector alone. */
   readonly headers: Secret | undefined;
   readonly log: Log;
 }): () => Promise<void> {

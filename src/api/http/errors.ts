@@ -1,10 +1,7 @@
 import type { NetworkFailure } from '../../lib/network-failure.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
-/**
- * `refused`: a 4xx, or a refusal in the body of a 2xx; `unavailable`: 5xx; `unreachable`: no connection; `cut`: the body broke
- * off; `unexpected`: a redirect, HTML, or JSON of another shape.
- */
+/** `cut`: the body broke off; `unexpected`: a redirect, HTML, or JSON of another shape. */
 export type ApiErrorCode =
   | 'key_refused'
   | 'refused'
@@ -33,7 +30,6 @@ export function isPlanError({ code, status, errorKey = '', serviceMessage = '' }
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   declare readonly code: ApiErrorCode;
-  /** The specification's name: `List Pull Zones`. */
   declare readonly operation: string;
   /** False only if the request certainly never reached the service. */
   declare readonly sent: boolean;
@@ -57,14 +53,10 @@ export type ApiErrorFacts = Pick<ApiError, 'code' | 'operation' | 'sent'> &
   Partial<Omit<ApiError, keyof Error>>;
 
 export interface ErrorDetails extends Pick<ApiError, 'serviceMessage' | 'errorKey' | 'fieldErrors'> {
-  /**
-   * `envelope`: a filled `error` or `errorResponse`, or a bare errorKey: the request was refused, whatever the status.
-   * `problem`: shape A, B or the core shape. `none`: no sign of a failure.
-   */
+  /** `envelope`: the service refused, whatever the status. `none`: no sign of a failure. */
   readonly kind: 'envelope' | 'problem' | 'none';
 }
 
-/** Characters: enough for a sentence. A body is never quoted whole. */
 const maxMessageLength = 500;
 const noDetails = { serviceMessage: undefined, errorKey: undefined, fieldErrors: [], kind: 'none' } as const;
 
@@ -85,7 +77,6 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
   const problem = core ?? toSentence(body['detail']) ?? toSentence(body['title']);
   const message = problem ?? envelope?.message ?? fieldErrors[0]?.message ?? toSentence(body['message']);
   const isRefusal = envelope ?? toSentence(body['errorKey']);
-  // Shape C is only `{statusCode}`; problem details carry `status`.
   const hasErrorStatus = [body['status'], body['statusCode']].some((status) => Number(status) >= 400);
   const isProblem = (errorKey ?? message) !== undefined || hasErrorStatus;
   const kind = isRefusal ? 'envelope' : isProblem ? 'problem' : 'none';
@@ -149,7 +140,6 @@ function readFieldErrors(value: unknown): FieldError[] {
   });
 }
 
-/** A web page: a proxy answered in place of the service. */
 export function isHtml(contentType: string | null, text: string): boolean {
   return /^\s*text\/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(text);
 }

@@ -10,7 +10,6 @@ export function readLeniently<S extends z.ZodType>(
 ): { readonly value: z.output<S>; readonly wrong: readonly string[] } | undefined {
   let value = raw;
   const wrong: string[] = [];
-  // A further round finds mistakes behind the first one; real answers need few.
   for (let round = 0; round < 4; round += 1) {
     const read = schema.safeParse(value);
     if (read.success) return { value: read.data, wrong };
@@ -24,7 +23,7 @@ export function readLeniently<S extends z.ZodType>(
   return undefined;
 }
 
-/** `['Hostnames', 2, 'ForceSSL']` → `Hostnames[].ForceSSL`. Names come from the service, so they are bounded. */
+/** `['Hostnames', 2, 'ForceSSL']` → `Hostnames[].ForceSSL`, bounded. */
 function joinPath(path: readonly PropertyKey[]): string {
   return path
     .map((key) => (typeof key === 'number' ? '[]' : `.${String(key).slice(0, 80)}`))
@@ -100,7 +99,6 @@ export function describeUnknownForm(raw: unknown, found: readonly unknown[]): st
 
 const maxUnknownLength = 100_000;
 
-/** The entries of a published map. Anything else is shown as it came, by `describeUnknownForm`. */
 export function readMap(raw: unknown): [key: string, value: unknown][] {
   return isObject(raw) ? Object.entries(raw) : [];
 }

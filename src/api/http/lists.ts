@@ -59,13 +59,10 @@ const concurrentPages = 4;
 const maxElements = 250_000;
 const maxPages = maxElements / pageLength;
 
-/** The part of one raw element of a page to keep; undefined if it is unreadable. */
 type Project<T> = (raw: unknown, reply: Reply) => T | undefined;
 
-/** True if a page needs no (further) reading after `count` of its elements. */
 type Enough = (count: number) => boolean;
 
-/** Runs work that will hold so many elements in memory, in its turn. */
 export type TakeTurn = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
 /** A list, page by page. The service may answer with the envelope or with a plain array of everything. */
@@ -89,7 +86,6 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
       };
       const outside = await readList(reply, 'Items', yieldToEventLoop, take);
       if (!outside) return { kept, skipped, total: undefined, more: true };
-      // A plain array holds everything, whatever the page.
       if (outside.found === 'top') return { kept, skipped, total: kept.length + skipped, more: false };
       const { TotalItems: total, HasMoreItems: more } = outside.document as Readonly<Record<string, unknown>>;
       return {
@@ -113,7 +109,6 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const isEnough: Enough = (count) => hasFailed || enough(count);
     const get = (page: number) =>
       read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
-        // The others stop at their next element.
         hasFailed = true;
         throw error;
       });
@@ -130,12 +125,10 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const first = await get(1);
     let goesOn = add(first);
     const total = Math.min(first.total ?? 0, maxElements);
-    // The service may send shorter pages than requested, so the length of the first one counts.
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
     if (goesOn)
       await takeTurn(total, async () => {
         for (let next = 2; goesOn && next <= maxPages && !enough(0); ) {
-          // Beyond what the service says that it has, page by page.
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
           for (const page of pages) goesOn = add(page);
@@ -158,25 +151,19 @@ const closeObject = 0x7d;
 
 export interface Outside {
   readonly found: 'top' | 'member' | 'nowhere';
-  /** The document with an empty list in its place. */
   readonly document: unknown;
 }
 
 /** Bytes of one element: a zone has some 6 kB. A larger one would fill the heap when it is parsed. */
 export const maxElementBytes = 2_000_000;
-/** Bytes around the list: a few members. */
 const maxOutsideBytes = 64_000;
-// Spaces and the bytes of a byte order mark, then something else than a list, an object or a string.
+// Neither a list nor an object; a string may still begin like a web page of a proxy.
 const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
 
-/**
- * Cuts a JSON document (a list, or an object with a list in `member`) into the list's elements while it arrives. A chunk may end
- * anywhere; JSON.parse gets the elements that end in it as one list, and checks everything else. @throws SyntaxError
- */
+/** Cuts a JSON document (a list, or an object with a list in `member`) into elements while it arrives. @throws SyntaxError */
 export function createCutter(member: string) {
   const memberStart = new RegExp(`[{,]\\s*"${member}"\\s*:\\s*\\[$`, 'u');
   let found: Outside['found'] = 'nowhere';
-  /** Open brackets around the next byte, and around the list's elements; 0 outside of the list. */
   let depth = 0;
   let listDepth = 0;
   let hasElements = false;
@@ -187,7 +174,6 @@ export function createCutter(member: string) {
   /** In latin1, a character a byte. */
   let outside = '';
 
-  /** Elements that are complete, of this chunk and the beginning of the first one from earlier chunks. */
   function parseElements(bytes: Buffer, isEnd: boolean, take: (element: unknown) => void): void {
     const json = Buffer.concat([pending, bytes]).toString('utf8');
     pending = Buffer.alloc(0);
@@ -205,7 +191,6 @@ export function createCutter(member: string) {
   }
 
   return {
-    /** Calls `take` with each element that ends in this chunk. */
     push(input: Uint8Array, take: (element: unknown) => void): void {
       const chunk = Buffer.from(input.buffer, input.byteOffset, input.byteLength);
       let start = 0;
@@ -244,7 +229,6 @@ export function createCutter(member: string) {
       pending = Buffer.concat([pending, chunk.subarray(start)]);
       if (pending.length > maxElementBytes) throw new SyntaxError('An element is too large.');
     },
-    /** Call it after the last chunk. Throws a SyntaxError if the document is incomplete. */
     end(): Outside {
       // A TextDecoder drops a byte order mark, which JSON.parse would refuse.
       const text = new TextDecoder().decode(Buffer.from(outside, 'latin1'));

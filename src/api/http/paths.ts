@@ -1,13 +1,10 @@
 import { UserError } from '../../errors.ts';
 
 export interface IdKind {
-  /** `a zone id`: follows "This is not …". */
   readonly noun: string;
-  /** How a valid one looks: a whole sentence. */
   readonly hint: string;
 }
 
-/** `createNumericKind('script id', 301)` */
 export function createNumericKind(name: string, example: number): IdKind {
   return { noun: `a ${name}`, hint: `A ${name} is a whole number, such as ${example}.` };
 }
@@ -39,7 +36,6 @@ export function checkTextId(value: string, kind: IdKind): string {
   return value;
 }
 
-/** The path of an operation. Every segment is encoded, so that no id can end its segment. */
 export function pathOf(...segments: string[]): string {
   return `/${segments.map(encodeURIComponent).join('/')}`;
 }
@@ -51,7 +47,6 @@ function createIdError({ noun, hint }: IdKind): UserError {
 
 /** An address, or any text, without user, password and query values (`?sig=…`), where signatures and tokens travel. */
 export function redactUrl(url: string): string {
-  // The fast path for nearly every address of a large list.
   if (!/[@?#]/.test(url)) return url;
   return removeQueryValues(removeUserinfo(url));
 }

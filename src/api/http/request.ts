@@ -17,26 +17,20 @@ export interface CdnOptions {
   readonly apiUrl: string;
   readonly originLoggingUrl: string;
   readonly fetch?: typeof globalThis.fetch;
-  /** Wait for the headers, and between two pieces of a body. Default 10 s. */
+  /** For the headers, and between two pieces of a body. Default 10 s. */
   readonly timeoutMs?: number;
-  /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** 0 ≤ x < 1, for the jitter of retries. */
   readonly random?: () => number;
-  /** Called when a try has ended, however it did. Keep it cheap. */
   readonly onAttempt?: (attempt: Attempt) => void;
-  /** Called for answers that differ from the specification, with member names and no values. Keep it cheap. */
+  /** With member names and no values. */
   readonly onDrift?: (drift: Drift) => void;
 }
 
-/** One try of an operation, from its sending to the end of its body. */
 export interface Attempt {
   readonly name: string;
-  /** `failed`: whoever read the answer failed. */
   readonly outcome: 'ok' | 'failed' | ApiErrorCode;
   readonly status: number | undefined;
-  /** ms since the epoch. */
   readonly startedAt: number;
   readonly seconds: number;
 }
@@ -47,16 +41,13 @@ export interface Drift {
   /** Of the wrong type, by path: `Hostnames[].ForceSSL`. They count as not reported. */
   readonly wrong: readonly string[];
   readonly missing: readonly string[];
-  /** The specification does not have them. They are ignored. */
   readonly unknown: readonly string[];
 }
 
 export interface ApiRequest {
-  /** The specification's name: `List Pull Zones`. */
   readonly operation: string;
   /** A GET unless given. One that is not a read is repeated only after 429, a DELETE never. */
   readonly method?: 'POST' | 'DELETE';
-  /** A POST that only reads: repeated after some failures, as a GET is. */
   readonly isRead?: true;
   readonly host?: 'originLoggingUrl';
   readonly path: string;
@@ -74,9 +65,7 @@ export interface Reply {
   readonly requestId: string | undefined;
   /** Read it once, to its end or leave it early: the connection stays open until then. */
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
-  /** Milliseconds without an element after which reading a list gives up. */
   readonly patienceMs: number;
-  /** The whole body, parsed; undefined if it is empty. For small bodies. */
   readonly json: () => Promise<unknown>;
   readonly error: (code: ApiErrorCode) => ApiError;
   /** The error for a body of the wrong outer shape, with the service's message if it has one. */
@@ -87,8 +76,7 @@ export interface Reply {
 /** Sends a request and passes the answer to `consume`: together one try, which may be repeated. Throws ApiError only. */
 export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T>) => Promise<T>;
 
-// Bytes, decompressed. The largest answer that is read whole, an app's latencies, has some 10 kB; of hostile JSON the
-// values in memory take twenty times as much.
+// Bytes, decompressed. Values of hostile JSON take twenty times as much memory.
 const maxJsonBytes = 1_000_000;
 const maxErrorBytes = 64_000;
 const tookTooLong = new Error('the service took too long');
@@ -113,7 +101,6 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         if (!(error instanceof ApiError) || !mayRepeat(request, error)) throw error;
         const wait = findRetryDelay(error, tries, waitedMs, random());
         if (wait === undefined) throw error;
-        // A cancelled request ends the wait; the loop checks the signal.
         await sleep(wait, signal).catch(() => {});
         waitedMs += wait;
       }
@@ -227,7 +214,6 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     async function readText(maxBytes: number): Promise<string> {
       const parts: Uint8Array[] = [];
       let length = 0;
-      // For the whole body: one byte at a time would otherwise never be too slow.
       const end = performance.now() + 3 * patienceMs;
       for await (const chunk of chunks()) {
         length += chunk.length;
@@ -274,10 +260,7 @@ function mayRepeat({ method, isRead }: ApiRequest, { code }: ApiError): boolean 
 const maxTries = 3;
 const maxWaitMs = 4_000;
 
-/**
- * Milliseconds to wait before the next try; undefined to give up. After 429 the service's Retry-After counts if it fits into
- * the time left. A timeout has already cost the person ten seconds. `random` (0 ≤ x < 1) is for jitter.
- */
+/** Milliseconds to wait before the next try, undefined to give up; Retry-After counts if it fits into the time left. */
 export function findRetryDelay(
   error: ApiError,
   tries: number,

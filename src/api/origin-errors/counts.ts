@@ -9,7 +9,6 @@ interface Kind {
 
 export interface Group extends Kind {
   readonly count: number;
-  /** ms since the epoch; undefined where no entry of it had a time. */
   readonly first: number | undefined;
   readonly last: number | undefined;
 }
@@ -22,7 +21,6 @@ export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
   readonly at: number | undefined;
 }
 
-/** The counts of some entries: bounded, however many entries there were. */
 export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCounter>['result']>;
 
 /** A service has about ten codes, six statuses and some hundred server zones; more is noise. */
@@ -73,7 +71,6 @@ export function createOriginErrorCounter(options: {
       const path = entry.path();
       if (path !== undefined) state.prefixes.add(findPathPrefix(path));
     },
-    /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
       for (const more of other.groups.values()) grow(findGroup(more), more);
       grow(ungrouped, other.ungrouped);
@@ -96,15 +93,11 @@ export function createOriginErrorCounter(options: {
       const { words, missed } = state.prefixes.top();
       return {
         total: whole.count,
-        // The largest first.
         groups: ranked.map(toGroup),
-        // Entries outside of these groups, since there were too many.
         ungrouped: ungrouped.count,
-        // Beginnings of addresses, the most frequent first, with the least number of their entries.
+        // The least number of entries of each beginning of an address, and how much it may be too small.
         prefixes: words,
-        // The counts of prefixes may be too small by this much.
         prefixesMissed: missed + state.prefixesMissed,
-        // Entries in each hour, or each part of another length, from the start on.
         hours: [...hours],
         recent: state.recent,
         first: whole.first,
@@ -180,7 +173,6 @@ export function findPathPrefix(path: string): string {
 export function createSeenIds(most = 1_000_000) {
   const seen = new Set<string>();
   return {
-    /** True the first time an id is given. */
     isNew(id: string): boolean {
       if (seen.has(id)) return false;
       if (seen.size < most) seen.add(id);
@@ -189,10 +181,7 @@ export function createSeenIds(most = 1_000_000) {
   };
 }
 
-/**
- * Counts exactly up to `2 × kept` different words. Beyond that the rare ones are dropped now and then (the idea of Misra
- * and Gries, 1982), and `missed` bounds what a word may have lost.
- */
+/** Exact up to `2 × kept` words; then the rare ones are dropped and `missed` bounds the error (Misra and Gries, 1982). */
 export function createHeavyHitters(kept = 500) {
   let counts = new Map<string, number>();
   let missed = 0;
@@ -206,7 +195,6 @@ export function createHeavyHitters(kept = 500) {
       missed += ranked[kept]?.[1] ?? 0;
       counts = new Map(ranked.slice(0, kept));
     },
-    /** The most frequent first. Each occurred between `count` and `count + missed` times. */
     top: () => ({ words: rank(), missed }),
   };
 }

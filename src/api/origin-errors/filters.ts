@@ -1,6 +1,5 @@
 import type { OriginError } from './origin-errors.ts';
 
-/** `in` is the server zone: `DE`. */
 export const filterKinds = ['code', 'status', 'path', 'in'] as const;
 export type FilterKind = (typeof filterKinds)[number];
 
@@ -20,7 +19,6 @@ export function createFilter(filters: Filters): Test {
 
 const createTest: Readonly<Record<FilterKind, (values: readonly string[]) => Test>> = {
   code: (values) => isOneOf(values, ({ errorCode }) => errorCode),
-  /** `5xx` and `50x` stand for all with these first digits. */
   status: (values) => {
     const beginnings = values.map((status) => status.toLowerCase().replace(/x+$/u, ''));
     return ({ statusCode }) =>
@@ -44,10 +42,7 @@ function isOneOf(values: readonly string[], read: (entry: OriginError) => string
   return (entry) => wanted.has(read(entry)?.toLowerCase() ?? '');
 }
 
-/**
- * `/img/` is the beginning of a path, `/img/*.png` all of it, with anything for each `*`. A path that begins with a host is
- * compared with the host, else without. Walks the path once for each part: a regular expression with many `*` may not.
- */
+/** `/img/` is the beginning of a path, `/img/*.png` all of it. No regular expression: many `*` would make it slow. */
 function createPathTest(wanted: string): (path: string) => boolean {
   const hasHost = !/^[/*]/u.test(wanted);
   const [first = '', ...others] = wanted.split('*');

@@ -8,9 +8,7 @@ import { readList } from '../http/lists.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
 import type { Reply, Send } from '../http/request.ts';
 
-/** Members of the entry's own document that the specification has. */
 export interface OriginErrorDetails {
-  /** Without query values, since tokens travel in them. */
   readonly requestUrl?: string;
   readonly message?: string;
   readonly errorCode?: string;
@@ -21,12 +19,10 @@ export interface OriginError {
   readonly id: string;
   /** Epoch ms; undefined if not reported, as the next three. */
   readonly at: number | undefined;
-  /** An open set: dns_lookup, http_timeout, … */
   readonly errorCode: string | undefined;
   readonly statusCode: number | undefined;
-  /** `DE` */
   readonly serverZone: string | undefined;
-  /** The request's path without its query, read without parsing the document if its position is certain. */
+  /** Without its query; the document is parsed only where the position of the path is not certain. */
   readonly path: () => string | undefined;
   /** Parsed on demand, since counting does not need it; undefined if the document is invalid. */
   readonly details: () => OriginErrorDetails | undefined;
@@ -37,8 +33,7 @@ export type OriginErrors = ReturnType<typeof createOriginErrors>;
 export function createOriginErrors(send: Send, now: () => number = Date.now) {
   return {
     /**
-     * Get origin error logs: every entry of the UTC day `2026-11-20`, in no particular order, while they arrive. Keep `visit` short;
-     * reading waits for its promises. @throws UserError for a bad id; ApiError, also after entries were visited
+     * Every entry of a UTC day while they arrive; `visit` is awaited. @throws UserError for a bad id; ApiError, also after visits
      */
     async forEach(zoneId: string, day: string, visit: (entry: OriginError) => void | Promise<void>) {
       const id = checkNumericId(zoneId, 'int64', createNumericKind('zone ID', 1001));
@@ -65,7 +60,6 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
         await yieldToEventLoop();
       };
       const outside = await readList(reply, 'logs', pause, take);
-      // How to request more entries is not documented.
       const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
       return { entries, skipped, moreExist };
     },
@@ -155,17 +149,15 @@ function redactMessage(sentence: string | undefined): string | undefined {
     .replaceAll(/[^\s"'`<>|,;:=?&()[\]{}]{20,}/gu, (word) => (hasSecret(word) ? '…' : word));
 }
 
-/** What a time in the log of a day may be: a time far from that day, or in the future, is in another unit or of a wrong clock. */
+/** A time far from the day of its log, or in the future, is in another unit or of a wrong clock: it counts as unknown. */
 interface Times {
   readonly from: number;
   readonly to: number;
   readonly now: number;
 }
 
-/** A clock of the CDN that is ahead by less than this is usual. */
 const skewMs = 10 * minuteMs;
 
-/** A number, digits or ISO 8601. Undefined for what cannot be the time of an entry, so that it counts as unknown, not as another time. */
 function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | undefined {
   let read = timestamp;
   if (typeof read === 'string') read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : parseIsoTime(read);

@@ -10,7 +10,6 @@ import { redactUrl } from '../http/paths.ts';
 // An enumeration's number, which gets its name where it is shown. The service adds values at will.
 export const number = z.number().int().nullish();
 export const url = z.string().transform(redactUrl).nullish();
-/** A known member that is dropped. */
 export const secret = z
   .unknown()
   .optional()
@@ -65,7 +64,6 @@ export const edgeRule = z
   }));
 export type EdgeRule = z.output<typeof edgeRule>;
 
-/** Replaces a value that must not be shown. */
 export const redactedValue = '[hidden]';
 
 /** An image class of the optimizer, or a blueprint of AI images. The names of its properties are free, also those of secrets. */
@@ -93,7 +91,6 @@ export const headerActions = new Set<unknown>([5, 6]);
 function redactAction<T extends z.output<typeof action>>(wire: T): T {
   const { ActionType: type, ActionParameter1: first } = wire;
   const isHeader = headerActions.has(type);
-  // 35 and 36 do not exist; 37 is the last action of the specification.
   const isKnown = typeof type === 'number' && type >= 0 && type <= 37 && type !== 35 && type !== 36;
   const redact = (value: typeof first) => value && (isKnown && !isHeader ? redactUrl(value) : redactedValue);
   return {

@@ -14,10 +14,7 @@ import {
 import { edgeRule, hostname, namedProperties, number, secret, url } from './fields.ts';
 import { hasPlaceholderOrigin, summarize, type ZoneSummary } from './summary.ts';
 
-/**
- * Every enumeration of the specification ("Enumerations (integer values)"), by its name there: the names of the values 0,
- * 1, 2 and so on. The service adds values without notice, so numbers are kept and get their name only when they are shown.
- */
+/** The names of the values 0, 1, 2 … of the specification's enumerations. The service adds values without notice. */
 export const enumerations = {
   ExecutionPhase: list('Cache LoadBalancer PreCache'),
   IpFamilyPolicy: list('IPv4Only DualStack DualStackPreferIPv6 IPv6Only'),
@@ -43,7 +40,6 @@ export const enumerations = {
     `Url RequestHeader ResponseHeader UrlExtension CountryCode RemoteIP UrlQueryString RandomChance StatusCode
     RequestMethod CookieValue CountryStateCode OriginRetryAttemptCount OriginConnectionError`,
   ),
-  // 35 and 36 do not exist.
   EdgeRuleActionType: list(
     `ForceSSL Redirect OriginUrl OverrideCacheTime BlockRequest SetResponseHeader SetRequestHeader ForceDownload
     DisableTokenAuthentication EnableTokenAuthentication OverrideCacheTimePublic IgnoreQueryString DisableOptimizer
@@ -69,9 +65,7 @@ function list(names: string): readonly string[] {
 }
 
 /**
- * PullZoneModel: every published member. Sections, changes, comparisons, the file and the report of drift follow from this table,
- * and it is the allow-list: other members, and `secret` ones, do not leave this folder. `Watermark: from` is shown in the row of
- * `Watermark`; the section `head` is the zone's first lines; `measured`: the service moves it by itself.
+ * Every published member; other members and `secret` ones do not leave this folder. `measured`: the service moves it by itself.
  */
 export const zoneMembers = [
   ['Name', 'head', 'Name', 'text'],
@@ -254,14 +248,10 @@ export const zoneMembers = [
 type NamedRow = (typeof zoneMembers)[number];
 export type ZoneMember = NamedRow[0];
 export type Section = NamedRow[1];
-/** How a value is read, compared and written. */
 export type Format = NamedRow[3];
 export type MemberRow = readonly [ZoneMember, Section, label: string, Format, measured?: 'measured'];
 
-/**
- * How a value is parsed; all other formats are numbers. `unless`: a flag whose `true` means off; `code`: told by its length;
- * `names`: separated by commas; `link`: the id of another thing, where null, 0 and -1 are none.
- */
+/** All other formats are numbers. `unless`: `true` means off; `code`: told by its length; `names`: separated by commas. */
 const schemas = {
   flag,
   unless: flag,
@@ -305,7 +295,6 @@ const otherNames: Readonly<Record<string, ZoneMember>> = {
   VendorAiImageBlueprints: 'BunnyAiImageBlueprints',
 };
 
-/** The raw zone under the published names. */
 export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const renamed: Record<string, unknown> = { ...raw };
   for (const [name, published] of Object.entries(otherNames)) {

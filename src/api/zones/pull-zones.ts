@@ -18,24 +18,20 @@ export function createZoneLoads(large = 5_000) {
     turn = done.catch(() => undefined);
     return done;
   };
-  // Shares loads and keeps nothing: each result is larger than its bound.
+  // Keeps nothing: each result is larger than its bound.
   return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
 }
 
 interface Sharing {
-  /** Stands for the key: who has the same sees the same zones. */
   readonly account: string;
   readonly loads: ReturnType<typeof createZoneLoads>;
-  /** The same client, until the signal of a shared load aborts. */
   readonly sendUntil: (signal: AbortSignal) => Send;
   readonly signal: AbortSignal | undefined;
 }
 
 export interface AllZones {
   readonly zones: ZoneSummary[];
-  /** Unreadable zones that are left out. */
   readonly skipped: number;
-  /** The same for everybody with the same key. */
   readonly account: string;
 }
 
@@ -71,7 +67,6 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
   }
 
   return {
-    /** One small page. `total` is undefined if the service does not say. */
     async firstPage() {
       // A service that answers with a plain array sends every zone: the requested number is enough.
       const { kept, skipped, total, more } = await pages.read(
@@ -127,7 +122,6 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return { kept: projected, skipped, isWhole };
     },
 
-    /** When each certificate of the account ends. */
     async certificates(): Promise<Certificate[]> {
       const { kept } = await withCertificates.readAll(undefined, (raw) => {
         const id = summarize(raw)?.id;
@@ -136,13 +130,11 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return kept.flatMap(({ certificates }) => certificates);
     },
 
-    /** A matching zone with every member; stops reading when it is found. */
     async find(matches: Matches, search?: string): Promise<Zone | undefined> {
       const [first] = await findWhole(matches, search, 1);
       return first;
     },
 
-    /** Every matching zone among those that the service's search finds, with every member. */
     findAll: (matches: Matches, search: string) => findWhole(matches, search, Number.POSITIVE_INFINITY),
   };
 }
@@ -164,14 +156,13 @@ function readWhole(raw: unknown, reply: Reply): Zone | undefined {
   return read?.zone;
 }
 
-/** When the certificate of a hostname ends; undefined where it could not be read. */
 export type Certificate = {
   readonly zoneId: string;
   readonly hostname: string;
   readonly endsAt: Date | undefined;
 };
 
-/** The ends of a raw zone's certificates, without those of the platform. The keys beside them are not read. */
+/** Without those of the platform. The keys beside them are not read. */
 function readCertificates(zoneId: string, raw: unknown): Certificate[] {
   return listHostnames(raw).flatMap(({ name: hostname, isPlatforms, host }): Certificate[] => {
     const { Certificate: certificate } = host;
@@ -186,7 +177,6 @@ function readEnd(certificate: string): Date | undefined {
   try {
     return new X509Certificate(Buffer.from(certificate, isPem ? 'utf8' : 'base64url')).validToDate;
   } catch {
-    // The error would quote it.
     return undefined;
   }
 }

@@ -19,7 +19,6 @@ export interface ZoneSettings {
 /** Digests hidden values under this key, for one zone: the same value in two zones is not seen to be the same. */
 export interface DigestKey {
   readonly key: KeyObject;
-  /** Digests the values of all zones alike, to compare them with each other. */
   readonly acrossZones?: true;
 }
 
@@ -34,16 +33,13 @@ export const listKeys: Readonly<Record<string, string>> = {
 /** The order of the edge rules, next to the rules themselves: a list of their ids and names. */
 export const ruleOrder = 'EdgeRuleOrder';
 
-/** The path of a zone that is new or deleted; the value is its name. */
+/** The path of a zone that is new (before is null) or deleted (after is null); the value is its name. */
 export const wholeZone = 'Zone';
 
 /** One setting that changed. Where before and after are the same, a part changed that is not shown. */
 export interface SettingChange {
-  /** A path of `ZoneSettings`, or `wholeZone`. */
   readonly path: string;
-  /** Null = none; of a whole zone: it is new. */
   readonly before: Json;
-  /** Null = none; of a whole zone: it was deleted. */
   readonly after: Json;
 }
 
@@ -117,7 +113,6 @@ export function diffSettings({ settings: was }: ZoneSettings, { settings: now }:
   });
 }
 
-/** The newer state, with what it does not report as it was last. */
 export function mergeSettings(before: ZoneSettings, after: ZoneSettings): ZoneSettings {
   const unreported = Object.entries(before.settings).filter(([path]) => !after.settings[memberOf(path)]);
   return { ...after, settings: { ...Object.fromEntries(unreported), ...after.settings } };
@@ -159,7 +154,6 @@ function readList(name: string, value: unknown, raw: unknown, digest: Digest): R
   const elements = listElements(value).map((element, nth): [string, Setting] => {
     const key = keyOf(element, nth);
     const path = `${name}/${key}`;
-    // Ids, and the place in the order, which moves with every other rule.
     const { Id: _, Guid: __, OrderIndex: ___, ...shown } = element;
     return [path, toElement(path, shown, rawByKey.get(key), digest)];
   });
@@ -206,7 +200,6 @@ function listRuleOrder(rules: readonly EdgeRule[]): Json {
 
 // The service writes one value in several ways, and not always in the same one. Values are compared and told in one.
 
-/** `HTTPS://Host.example:443/` → `https://host.example`; other texts only trimmed. */
 function normalizeUrl(url: string): string {
   const [, scheme = '', authority = '', rest = ''] =
     /^([a-z][a-z\d+.-]*:\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
@@ -218,7 +211,6 @@ function normalizeUrl(url: string): string {
 
 const defaultPorts: Readonly<Record<string, RegExp>> = { 'https://': /:443$/u, 'http://': /:80$/u };
 
-/** Hostnames have no case, and may end with a dot. */
 function normalizeHost(host: string): string {
   return host
     .trim()
@@ -233,13 +225,11 @@ function normalizeNumber(value: number): number {
 
 const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim();
 
-/** Of a text, or of each element of a set of texts. */
 const spellings: Partial<Record<Format, (text: string) => string>> = {
   url: normalizeUrl,
   host: normalizeUrl,
   hosts: normalizeUrl,
   countries: (code) => code.trim().toUpperCase(),
-  // Header names have no case, and their order says nothing.
   names: (names) => sortSet(names.split(',').map(normalizeHost)).join(', '),
 };
 
@@ -257,7 +247,6 @@ function normalize(format: Format, value: unknown): Json {
   return set.length === 0 ? null : set;
 }
 
-/** Lists in an edge rule whose order says nothing. */
 const sets: ReadonlySet<string> = new Set(['Triggers', 'PatternMatches']);
 
 /** One spelling of an element of a list, such as an edge rule: no empty members, sets sorted. */
@@ -291,7 +280,6 @@ function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
     const value = thing[member];
     if (isMeant && typeof value === 'string') thing[member] = value.toLowerCase();
   };
-  // Names of headers have no case.
   lower('Parameter1', headerTriggers.has(thing['Type']));
   lower('ActionParameter1', headerActions.has(thing['ActionType']));
   const { Type, PatternMatches: patterns } = thing;

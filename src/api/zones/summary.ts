@@ -5,7 +5,6 @@ import { redactUrl } from '../http/paths.ts';
 /** The members of a zone that lists show, filter and sum. Absent: not reported. */
 export interface ZoneSummary {
   readonly id: string;
-  /** Empty if not reported. */
   readonly name: string;
   /** Without user, password and query values; absent also where the service gives a placeholder. */
   readonly originUrl?: string | undefined;
@@ -14,13 +13,10 @@ export interface ZoneSummary {
   readonly hostnames: readonly string[];
   /** Only the customer's own; the platform manages its own certificates. */
   readonly hostnamesWithoutCertificate: readonly string[];
-  /** Bytes this month. */
   readonly bandwidthUsed?: number | undefined;
   /** Bytes per month; absent also if there is no limit: then `isUnlimited`. */
   readonly bandwidthLimit?: number | undefined;
-  /** The service says that there is no limit. */
   readonly isUnlimited?: true | undefined;
-  /** Of this month so far. */
   readonly charges?: number | undefined;
   readonly storageZoneId?: string | undefined;
   readonly edgeScriptId?: string | undefined;
@@ -53,7 +49,6 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     hostnames: hostnames.map(({ name }) => name),
     hostnamesWithoutCertificate: without.map(({ name }) => name),
     bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
-    // 0 means unlimited.
     bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
     isUnlimited: limit !== undefined && limit <= 0 ? true : undefined,
     charges: readNumber(raw['MonthlyCharges']),
@@ -70,7 +65,6 @@ export function hasPlaceholderOrigin(raw: Readonly<Record<string, unknown>>): bo
   return raw['OriginType'] === 4 || raw['OriginType'] === 5;
 }
 
-/** TlsSecurityLevelType. */
 export const legacyTls = 0;
 
 function findWeaknesses(raw: Readonly<Record<string, unknown>>): Weakness[] | undefined {
@@ -81,7 +75,6 @@ function findWeaknesses(raw: Readonly<Record<string, unknown>>): Weakness[] | un
   return found.length > 0 ? found : undefined;
 }
 
-/** The raw hostnames of a zone that have a name. */
 export function listHostnames(raw: unknown) {
   const all = isObject(raw) && Array.isArray(raw['Hostnames']) ? raw['Hostnames'] : [];
   return all.filter(isObject).flatMap((host) => {
@@ -100,19 +93,16 @@ const readNumber = (value: unknown) => (typeof value === 'number' ? value : unde
 const readFlag = (value: unknown) => (typeof value === 'boolean' ? value : undefined);
 
 function readId(value: unknown): string | undefined {
-  // Larger ids are parsed as text.
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? value : undefined;
 }
 
-/** Null, 0 and -1 mean that nothing is linked. */
 function readLink(value: unknown): string | undefined {
   if (typeof value === 'number' && value <= 0) return undefined;
   const id = readId(value);
   return id !== undefined && /^[1-9]/.test(id) ? id : undefined;
 }
 
-/** Reasons for which a zone needs attention. */
 export type Attention = 'disabled' | 'suspended' | 'near-limit' | 'no-certificate';
 
 /** Share of the bandwidth limit; the CDN disables a zone at its limit. */
@@ -158,7 +148,6 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
   };
 }
 
-/** The UTC month that a moment lies in, by which the CDN counts bandwidth. */
 export function monthOf(at: Date): { readonly start: number; readonly end: number } {
   const [year, month] = [at.getUTCFullYear(), at.getUTCMonth()];
   return { start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
@@ -166,7 +155,6 @@ export function monthOf(at: Date): { readonly start: number; readonly end: numbe
 
 type Used = Pick<ZoneSummary, 'bandwidthUsed'>;
 
-/** Those with the most bandwidth, the most first. */
 export function findBusiest<Zone extends Used>(zones: readonly Zone[], most: number): Zone[] {
   return zones.toSorted((a, b) => bandwidthOf(b) - bandwidthOf(a)).slice(0, most);
 }
@@ -179,7 +167,6 @@ export function bandwidthOf(zone: Used | undefined): number {
 export function forecastLimit(used: number, limit: number, now: Date): Date | undefined {
   const { start, end } = monthOf(now);
   const elapsed = now.getTime() - start;
-  // A shorter part of the month does not predict the rest.
   if (elapsed < 3 * dayMs || used <= 0) return undefined;
   const at = start + elapsed * (limit / used);
   return at < end ? new Date(at) : undefined;

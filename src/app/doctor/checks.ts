@@ -23,7 +23,6 @@ interface Check {
   readonly run: (subject: Subject) => Promise<readonly Finding[]> | readonly Finding[];
 }
 
-/** Everything that the bot needs, in the order in which it is told. */
 const checks: readonly Check[] = [
   { askers: ['terminal', 'command'], isOperators: true, run: checkRoom },
   { askers: ['start', 'ready'], run: checkStores },
@@ -138,7 +137,6 @@ async function checkInstallation(subject: Subject): Promise<Finding[]> {
   return 'token' in found ? checkWorkspace(found, subject) : [found];
 }
 
-/** Answers that differ from the specification are known to the running bot, or seen with a key. */
 async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Finding[]> {
   if (!drift) {
     const says = 'without a key only the running bot sees them: ask /cdn doctor, or add --key-file';

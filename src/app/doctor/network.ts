@@ -18,15 +18,12 @@ export interface Subject {
   /** Undefined where it is not open; then `closed` says why. */
   readonly database: Database | undefined;
   readonly closed?: Finding | undefined;
-  /** Or why there is none. */
   readonly findWorkspace?: () => Promise<Workspace | Finding>;
   readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
-  /** A person who gets charts and tables, which are taken back at once. */
   readonly probe?: string | undefined;
   readonly key?: Secret | undefined;
   /** Where answers of the CDN differed from the specification; undefined where none are seen. */
   readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
-  /** What only the running bot knows. */
   readonly running?: {
     readonly verifyToken: () => Promise<void>;
     /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
@@ -109,7 +106,6 @@ export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]>
   ]);
 }
 
-/** `variable` holds the address. */
 export async function checkHost(
   fetch: Subject['fetch'],
   whose: string,

@@ -36,7 +36,6 @@ export async function checkWorkspace({ token, channels }: Workspace, subject: Su
   return [...found, ...describeSupport(support?.list(tenant) ?? []), ...probed];
 }
 
-/** A client that asks once more. */
 function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
   return new WebClient(token.reveal(), {
     slackApiUrl: config.slack.apiUrl,
@@ -49,7 +48,6 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
 }
 
 const ignore = (): void => {};
-/** The findings tell what fails. */
 const silent: Logger = {
   debug: ignore,
   info: ignore,
@@ -225,10 +223,7 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
     : { says: `Slack says ${code}`, fix };
 }
 
-/**
- * The workspace that an operator looks at, or why there is none: that of the token, or `team` where the bot serves many.
- * Without `installations` its token cannot be opened.
- */
+/** The workspace to look at, or why there is none. Without `installations` its token cannot be opened. */
 export async function findWorkspace({
   config,
   now,

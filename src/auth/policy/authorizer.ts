@@ -15,6 +15,7 @@ import {
 } from './policy.ts';
 
 interface ReadOptions {
+  /** Reads again instead of what is known already: before something changes. */
   readonly fresh?: boolean;
 }
 
@@ -23,7 +24,7 @@ export type Authorizer = ReturnType<typeof createAuthorizer>;
 /** Decides for one person, in one delivery or job; looks up only what a question needs, and that once. */
 export function createAuthorizer(options: {
   readonly person: Person;
-  /** Undefined = nothing says so, and their profile decides. */
+  /** From another organisation; undefined = nothing says so, and their profile decides. */
   readonly foreign: boolean | undefined;
   /** While Slack gives no profile, a connected key says that they belong here. */
   readonly isKnownByKey?: true;
@@ -43,6 +44,7 @@ export function createAuthorizer(options: {
     const key = userId === own ? linked({ fresh }) : keyStore.describe({ ...person, userId });
     return (await key) !== undefined;
   };
+  /** Who they are by their profile. Who acts is here, and no admin decides it. */
   const readProfile = async (userId: string, fresh: boolean) => {
     const isHere = userId === own && foreign === false;
     const isConfigured = people.configuredAdmins.includes(userId);
@@ -59,6 +61,7 @@ export function createAuthorizer(options: {
   return {
     policy,
     linked,
+    /** The facts that decide about them, or about another person of the same organisation. */
     async actor({ userId = own, fresh = false }: ReadOptions & { userId?: string } = {}): Promise<Actor> {
       if (userId === own && foreign) return self;
       const { operatorGroups, approverGroups } = await policy({ fresh });
@@ -92,12 +95,13 @@ export function createAuthorizer(options: {
   };
 }
 
+/** Reads when first asked, and again where it is asked afresh. `known` answers first. */
 function readOnce<T>(read: () => Promise<T>, known = read) {
   let last: Promise<T> | undefined;
   return ({ fresh = false }: ReadOptions = {}): Promise<T> => (last = fresh ? read() : (last ?? known()));
 }
 
-/** Nothing is moved or ended by it: people try again, and jobs are retried. */
+/** Slack did not say what decides. Nothing is moved or ended by it: people try again, and jobs are retried. */
 export class RolesUnknown extends UserError {
   constructor() {
     super(
@@ -107,13 +111,16 @@ export class RolesUnknown extends UserError {
   }
 }
 
-/** @throws RolesUnknown where Slack has not answered yet. */
+/** The decision. @throws RolesUnknown where Slack has not answered yet. */
 export function assertKnown(decision: Decision): Decision {
   if (decision.reason === 'unknown') throw new RolesUnknown();
   return decision;
 }
 
-/** Whether a person may export to, or show an answer in, a place. Read afresh: it cannot be taken back. */
+/**
+ * Decides whether a person may export into a channel or, without one, their direct messages, or show an answer to all who
+ * read it: their right there, and whether such things may go there. Read afresh: it cannot be taken back.
+ */
 export async function decidePosting(
   authorizer: Authorizer,
   subject: 'export' | 'answer',
@@ -127,6 +134,7 @@ export async function decidePosting(
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
+/** Profiles that are read together. Slack answers some hundred a minute. */
 const profilesAtOnce = 40;
 
 async function* readProfiles(people: People, ids: readonly string[], options?: ReadOptions) {
@@ -136,10 +144,13 @@ async function* readProfiles(people: People, ids: readonly string[], options?: R
   }
 }
 
-// As soon as so many may approve, nobody else is looked up.
+// A group may hold the whole company: as soon as so many of it may approve, nobody else is looked up.
 const enoughApprovers = 20;
 
-/** Those whom the policy names as approvers, without deactivated ones. @throws RolesUnknown */
+/**
+ * The people whom the policy names as approvers, in the order of the settings, without deactivated ones. Ends with the first
+ * whom Slack does not tell of. @throws RolesUnknown where Slack does not tell who is in a group.
+ */
 export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
   const { approvers, approverGroups } = policy;
   const members = await Promise.all(approverGroups.map((id) => people.members(id, { fresh: true })));
@@ -159,9 +170,13 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   return found;
 }
 
+// Upper bound of profiles that one question reads. Profiles are cached for minutes, so the next try reads others.
 const mostProfiles = 400;
 
-/** Other admins among those configured and those whom the bot has met, since Slack lists none. @throws RolesUnknown */
+/**
+ * The admins other than `author`, among those configured and those whom the bot has met, since Slack lists none: all that are found
+ * with the first. @throws RolesUnknown where none is found before Slack stops to answer, or before everybody was read.
+ */
 export async function findOtherAdmins(
   people: People,
   known: readonly string[],
@@ -179,6 +194,7 @@ export async function findOtherAdmins(
     if (admins.length > 0) return admins.map(({ id }) => id);
     if (found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
   }
+  // Who was not read may be an admin.
   if (candidates.length > mostProfiles) throw new RolesUnknown();
   return [];
 }
@@ -191,7 +207,7 @@ export const changedByAdmins: readonly Decision['reason'][] = [
   'other-channel',
 ];
 
-/** Admins whom the bot knows; none where Slack does not answer. */
+/** Admins whom the bot knows, the person among them; none where Slack does not answer. */
 export async function findAdmins(people: People, policies: Policies, person: Person): Promise<string[]> {
   const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
   try {
@@ -206,7 +222,7 @@ function isUnread({ unread = [] }: Actor): boolean {
   return unread.length > 0;
 }
 
-/** The approvals that a request needs, and who could give them. @throws RolesUnknown */
+/** The approvals that a request needs, and who could give them. @throws RolesUnknown where too few are known. */
 export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);
   const able = findAble(policy, candidates, [requester]);

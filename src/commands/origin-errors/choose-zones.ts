@@ -6,19 +6,15 @@ export const mostLogs = 25;
 const mostAttention = 8;
 
 export interface KnownOfZones {
-  /** Zones that channels are about. */
   readonly channels?: ReadonlySet<string>;
-  /** Zones that had errors when they were read last. */
   readonly failing?: ReadonlySet<string>;
-  /** Zones that somebody opened lately. */
   readonly asked?: ReadonlySet<string>;
 }
 
 type Listed = Pick<ZoneSummary, 'id' | 'bandwidthUsed'> & Partial<ZoneSummary>;
 
 /**
- * The zones whose logs are worth reading where there are too many: those of channels, those with errors at the last reading,
- * those opened lately, those that need attention, then the busiest.
+ * The zones whose logs are worth reading where there are too many: known to matter, then in need of attention, then the busiest.
  */
 export function chooseZones<Zone extends Listed>(
   zones: readonly Zone[],

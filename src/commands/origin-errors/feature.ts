@@ -84,7 +84,6 @@ async function readQuestion(typedWords: Words, context: Context) {
 
 type View = Awaited<ReturnType<typeof readView>>;
 
-/** The reader's day and time zone, as far as Slack tells it. */
 async function readView({ people, person, now }: Context) {
   const { timeZone } = (await people.profile(person.userId)) ?? {};
   return { today: toLocalTime(timeZone ?? 'UTC', now()).day, timeZone };
@@ -132,7 +131,6 @@ async function sendFile(words: Words, as: SharedFile, context: Context): Promise
   if (found.kind !== 'one') return { text: '' };
   const asked = { ...question, zone: found.zone };
   const { value: report } = findCachedReport(asked, context);
-  // The last hours are those of the answer.
   const counted = report ? { ...asked, period: report.period } : asked;
   const asOf = report?.takenAt ?? context.now();
   // The CDN's clock may be ahead of ours.
@@ -199,11 +197,7 @@ export const originErrors: Feature = {
 /** Of the CDN's logs, one a UTC day, so many are read at once. */
 const maxDays = 7;
 
-/**
- * Parses `shop last 3 days`, `shop 90m`, `shop 10:00..11:00`; the last 24 hours by default. Times are those of the reader's zone.
- *
- * @throws UserError for a time that is too long or in the future, and for words behind a zone that are not a time.
- */
+/** `shop last 3 days`, `shop 90m`; the last 24 hours by default. @throws UserError for words that are not a time */
 export function readRequestedPeriod(
   words: Pick<Words, 'list' | 'quoted'>,
   now: Date,
@@ -257,11 +251,7 @@ const examples: Readonly<Record<FilterKind, string>> = {
 /** In addition to the filters: the picture, and in our own buttons a file, or the counts so far. */
 const otherNames = ['show', 'as', 'seen'];
 
-/**
- * Parses `code:http_timeout status:5xx path:/img/* in:DE`; commas separate values of one kind.
- *
- * @throws UserError for another word with a colon, and for an impossible value; it offers the likely meaning.
- */
+/** `code:http_timeout status:5xx`; commas separate values. @throws UserError for another word with a colon or value */
 export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   const found: Partial<Record<FilterKind, string[]>> = {};
   for (const [kind, typed] of words.pairs) {

@@ -38,10 +38,7 @@ function createPeriodTest(period: Period): (entry: OriginError, day: string) => 
   return ({ at }, day) => (isWholeDays ? all.has(day) : at !== undefined && at >= from && at < to);
 }
 
-/**
- * Counts the entries of each period, each entry once, in one pass over the logs. `all`: also those that the filters leave out;
- * `undated`: those without a readable time in logs of which the period is a part.
- */
+/** One pass over the logs, each entry once. `all`: before the filters; `undated`: without a readable time. */
 async function countPeriods(
   originErrors: OriginErrors,
   zone: ZoneName,
@@ -60,7 +57,6 @@ async function countPeriods(
       days: listDays(daysOf(period)),
       isWholeDays: period.isWholeDays,
       isOfPeriod: createPeriodTest(period),
-      // An entry may be in two days' logs.
       ids: createSeenIds(),
       createCounter: () => createOriginErrorCounter({ start, hours: count, hourLength: length, since }),
     };
@@ -105,7 +101,6 @@ async function countPeriods(
       sums.skipped += read.value.skipped;
       if (read.value.moreExist) incomplete.push(day);
     }
-    // Whole days have every entry of their logs.
     const undated = isWholeDays ? 0 : sums.undated;
     return { counts: whole.result(), ...sums, undated, incomplete, failures };
   });

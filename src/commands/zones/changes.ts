@@ -80,7 +80,6 @@ async function readTyped(
   return { zone, period: { words: `${start}..${end}`, from, until: new Date(typed.to) } };
 }
 
-/** `7d`, `24h`, `90m` */
 function writeLast(minutes: number): string {
   if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / 24 / 60}d`;
   return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
@@ -106,7 +105,6 @@ async function showChanges(
   const { person, settingsHistory, now, panel } = context;
   const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
   const asOf = now();
-  // As many as a table takes.
   const found = await settingsHistory.list(person, { from, until, zones: zone && [zone.id], most: 100 });
   if (zone && look.missing.length > 0 && found.total === 0) throw createMissingError(zone.id);
   const name = zone?.name || found.changes[0]?.zoneName || '';
@@ -147,7 +145,6 @@ export const compare: Feature = {
   ],
   actions: [
     {
-      // The other of its two pictures, read again, in its place.
       id: 'compare:show',
       needs: 'read',
       run(value, context) {
@@ -188,7 +185,6 @@ function readSides({ tokens }: Words) {
 /** The one way to divide the words into the names of two zones: `my big shop docs`. */
 async function findPair(words: readonly string[], context: Context): Promise<readonly string[]> {
   const places = words.length > 8 ? [] : words.slice(1).map((_, at) => at + 1);
-  // Once for all of them.
   await loadAllZones(context);
   const pairs = await Promise.all(
     places.map(async (at) => {

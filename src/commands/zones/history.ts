@@ -38,14 +38,12 @@ export interface Look {
 }
 
 export interface SettingsReads {
-  /** Compares these zones (undefined = all) with the last look, and records what changed. */
   readonly look: (zones?: readonly WantedZone[]) => Promise<Look>;
   /** What looks found, the newest first, at most 500 unless `most` says so, and how many there are in all. */
   readonly list: (query: {
     readonly after?: number | undefined;
     readonly from?: Date | undefined;
     readonly until?: Date | undefined;
-    /** Ids; undefined = all. */
     readonly zones?: readonly string[] | undefined;
     readonly most?: number;
   }) => Promise<{ readonly changes: readonly StoredChange[]; readonly total: number }>;
@@ -53,10 +51,7 @@ export interface SettingsReads {
 
 export type SettingsHistory = ReturnType<typeof createSettingsHistory>;
 
-/**
- * What changed in the settings of zones. A look compares them with the last look of the same person, whoever asks for it
- * (a command, a digest, an alert), and appends what differs, once; readers list it with a cursor of their own or by time.
- */
+/** A look compares settings with the last look of the same person and appends what differs, once. */
 export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now: () => Date) {
   function deriveDigestKey(person: Person) {
     const [mac = ''] = sealer.macs(['cdn-chatops setting digests v1', tenantId(person), person.userId]);
@@ -102,7 +97,6 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
       return { changes, total: found[0]?.total ?? 0 };
     },
 
-    /** Deletes the records of a person or of a whole tenant whose access ended. */
     async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const looks = db.deleteFrom('zone_looks').where('tenant', '=', tenant);
       await (person ? looks.where('user_id', '=', person.userId) : looks).execute();
@@ -128,7 +122,6 @@ function ownerOf(person: Person): Owner {
 /** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */
 export const mostZones = 5_000;
 
-/** A zone whose settings are read; its name narrows the answer of the CDN where it is alone. */
 export interface WantedZone {
   readonly id: string;
   readonly name?: string | undefined;
@@ -144,10 +137,7 @@ interface ChangedZone {
 
 export type SettingsReader = { readonly pullZones: Pick<CdnClient['pullZones'], 'settings'> };
 
-/**
- * Reads settings: `changed` differ from what is `known` by its hash, `seen` were compared, `gone` are known and not seen any more.
- * @throws ApiError; UserError for all of more than `mostZones`
- */
+/** `changed`: differ from `known` by their hash; `gone`: not seen any more. @throws ApiError; UserError for too many */
 export async function readSettings(
   cdn: SettingsReader,
   digestKey: DigestKey,
@@ -207,7 +197,6 @@ export function packSettings(settings: ZoneSettings): string {
   return JSON.stringify({ version, settings });
 }
 
-/** Undefined where they are of another version. */
 export function unpackSettings(body: string): ZoneSettings | undefined {
   const stored = parseJson(body) as { version: number; settings: ZoneSettings } | undefined;
   return stored?.version === version ? stored.settings : undefined;
@@ -307,7 +296,6 @@ interface ComparedZone extends ChangedZone {
   readonly changes: readonly SettingChange[];
 }
 
-/** `isNew`: where it was not stored, it is a new zone. */
 function compareZone(zone: ChangedZone, body: string | undefined, isNew: boolean): ComparedZone {
   const [before, after] = [body === undefined ? undefined : unpackSettings(body), unpackSettings(zone.body)];
   if (before && after) {

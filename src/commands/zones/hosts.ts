@@ -15,7 +15,6 @@ export function readHost(typed: string): string {
   return host.includes('.') ? toAscii(host) : host;
 }
 
-/** `müller.example` → `xn--mller-kva.example`; other texts as they are. */
 function toAscii(host: string): string {
   // oxlint-disable-next-line no-control-regex -- matches anything that is not ASCII
   return /[^\u0000-\u007f]/u.test(host) ? domainToASCII(host) || host : host;
@@ -36,7 +35,6 @@ export function hasHostname(
 }
 
 const maxHosts = 20;
-/** Characters of a message as JSON. */
 const maxLength = 200_000;
 
 /** The hosts of the links in a Slack message, each once, without images and Slack's own. */

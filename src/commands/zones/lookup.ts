@@ -12,14 +12,12 @@ import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
 import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
 
-/** Every zone of the person, from the cache or the CDN. */
 export async function loadAllZones(context: Context): Promise<CachedZones> {
   // Before the key is resolved: what is read with a key that is revoked meanwhile is not cached.
   const mine = context.zoneCache.forPerson(context.person);
   return mine.get() ?? mine.set(await (await context.cdn()).pullZones.all());
 }
 
-/** The same, read now. */
 export function readAllZones(context: Context): Promise<CachedZones> {
   context.zoneCache.forPerson(context.person).expire();
   return loadAllZones(context);
@@ -87,7 +85,6 @@ export type ZoneLookup =
   | {
       readonly kind: 'one';
       readonly zone: Pick<ZoneSummary, 'id' | 'name' | 'originUrl'>;
-      /** Every field, if the lookup has read them. */
       readonly whole?: Zone | undefined;
     }
   | UnclearZone;
@@ -96,10 +93,7 @@ export type ZoneLookup =
 const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) |[\s(*_@"'“‘`])+/iu;
 const behindName = /[\s)*_,;.!?"'”’`]+$/u;
 
-/**
- * An exact id, name or hostname; else every zone with the words in a name or hostname; else names that are close. Words such as
- * `for the zone` and punctuation around a name count only where no zone is called so.
- */
+/** An exact id, name or hostname; else parts of them; else close names. `for the zone` around a name counts only if needed. */
 export async function lookUpZone(typed: string, context: Context): Promise<ZoneLookup> {
   const found = await lookUpName(typed, context);
   const name = typed.normalize('NFKC').replace(beforeName, '').replace(behindName, '');
@@ -110,8 +104,7 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   const host = readHost(typed);
   const name = typed.trim();
   const known = findKnownZones(context);
-  // The CDN's search finds names in one small request; ids, other spellings and some hostnames need the whole list. Longer
-  // words are not sent in an address.
+  // The CDN's search finds names in one small request; the rest needs the whole list. Longer words are not sent.
   if (!known && !/^\d+$/u.test(host) && host.length <= 200) {
     const { pullZones } = await context.cdn();
     const found = await pullZones.findAll((zone) => zone.name === name || hasHostname(zone, host), host);
@@ -131,7 +124,6 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   return { kind: 'none', typed: name, near: findClosest(host, names) };
 }
 
-/** Zones by id or name (exact spelling before other spellings), else by hostname. `host` is in lower case. */
 function findExact(zones: readonly ZoneSummary[], name: string, host: string): ZoneSummary[] {
   const spelled = zones.filter((zone) => zone.name === name);
   const named = spelled.length > 0 ? spelled : zones.filter((zone) => zone.name.toLowerCase() === host);

@@ -12,16 +12,13 @@ import { prefetchZones } from './lookup.ts';
 
 export interface Candidate {
   readonly id: string;
-  /** The best-known name first. */
   readonly names: readonly string[];
 }
 
-/** A menu with search over the person's zones, or over the apps or scripts that those name. */
 export interface ZonePicker<T> {
   readonly id: string;
   /** Inputs of forms that use the menu under their own names. */
   readonly fields?: readonly string[];
-  /** Shown if there is nothing at all, and if nothing matches. */
   readonly messages: { readonly none: string; readonly noMatch: string };
   readonly list: (zones: readonly ZoneSummary[]) => readonly T[];
   readonly toCandidate: (thing: T) => Candidate;

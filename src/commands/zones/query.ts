@@ -15,7 +15,6 @@ import { findClosest } from '../did-you-mean.ts';
 import type { Token, Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 
-/** Longer than any hostname; even escaped it fits into a button's 2000 characters. */
 const maxSearchLength = 100;
 
 export const queryNames: readonly string[] = ['sort', 'only', ...carriedKinds];
@@ -84,7 +83,7 @@ export const queryFields = z
     return { search, sort, only, carried };
   });
 
-/** Parses the value of `encodeZoneQuery`. Throws a UserError for a button of an older version. */
+/** @throws UserError for a button of an older version */
 export function decodeZoneQuery(value: string): ZoneQuery {
   const { data } = queryFields.safeParse(Object.fromEntries(new URLSearchParams(value)));
   if (data) return data;
@@ -110,7 +109,6 @@ export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): Zo
       carried.every(([matches, wanted]) => matches(zone, wanted)) &&
       (query.only === undefined || filters[query.only](zone)),
   );
-  // The largest number first; missing ones come last.
   const numberOf = (zone: ZoneSummary) =>
     query.sort === 'name' ? 0 : ((query.sort === 'charges' ? zone.charges : zone.bandwidthUsed) ?? -1);
   // Plain comparison: sorting 50 000 names by locale would block the event loop for a third of a second.

@@ -40,7 +40,6 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
     },
     /** The next command of this person reads a new list; others with the same key keep theirs. */
     expire: (owner: string): void => known.drop(owner),
-    /** Forgets people and what their keys read: others with the same key read it again. */
     drop(isGone: (owner: string) => boolean): void {
       const gone = new Set<string>();
       known.drop((owner) => {
@@ -66,7 +65,6 @@ const stopped: Failure = {
   hint: 'Try again in a moment.',
 };
 
-/** Whole zone lists in memory, so that pages, sorting and filters answer at once, and other results for buttons. */
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
   const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });

@@ -54,7 +54,6 @@ export const zoneCommand: Command = {
 };
 
 const zoneActions: Action[] = [
-  // The list stays, the zone is a new message.
   { id: 'zones:show', needs: 'read', newMessage: true, run: showByValue },
   {
     id: 'zones:open',
@@ -62,10 +61,8 @@ const zoneActions: Action[] = [
     newMessage: true,
     run: async (id, context) => showByValue(readPickedZone(id), context),
   },
-  // The same zone or another part of it, read again, in its place.
   { id: 'zones:refresh', needs: 'read', run: showByValue },
   { id: 'zones:part', needs: 'read', run: showByValue },
-  // A file with every field that is not secret.
   {
     id: 'zones:file',
     needs: 'read',
@@ -90,7 +87,6 @@ function findPart(word = ''): views.ZonePart | undefined {
   return views.zoneParts.find((part) => part === typed) ?? partAliases.get(typed);
 }
 
-/** The id of the zone that was chosen in a menu. */
 export const pickedZone = z
   .string({ error: 'Pick a zone.' })
   .regex(/^\d+$/u, { error: 'That line is not a zone. Pick one.' });

@@ -5,11 +5,9 @@ import { overflow } from './buttons.ts';
 import { join, type Maybe, type Texts } from './text.ts';
 
 export interface ReadAnswer {
-  /** The whole answer in a sentence, for notifications and screen readers. */
   readonly text: string;
   /** One to three short lines in mrkdwn, the number first. */
   readonly lines: Texts;
-  /** What makes the numbers doubtful. */
   readonly warnings?: readonly Maybe<string>[];
   /** One chart or one table: Slack scrolls to the end of a new message, so of more the number is not seen. */
   readonly picture?: readonly MessageBlock[];
@@ -17,13 +15,10 @@ export interface ReadAnswer {
   readonly actions: readonly Maybe<ActionsBlockElement>[];
   /** The typed words that show the same (`errors checkout today`); undefined = not to be shared. */
   readonly share?: string | undefined;
-  /** Entries of the `⋯` menu: refresh, files, neighbours. At most five. */
   readonly more?: readonly Maybe<Button>[];
-  /** As of when, and one caveat at most. */
   readonly notes: Texts;
 }
 
-/** The form of every read answer: lines, one chart or table, one row of actions, one small line. */
 export function renderAnswer(answer: ReadAnswer): Message {
   const { text, lines, warnings = [], picture = [], notes, share, more = [] } = answer;
   const warning = join(warnings, '\n');

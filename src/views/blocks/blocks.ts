@@ -14,7 +14,6 @@ import type {
 import type { FileReply, FileTarget } from '../../lib/file-transfer.ts';
 import { join, type Maybe, type Texts, truncate, truncateMarkup } from './text.ts';
 
-/** A message: `text` alone for notifications and screen readers, and blocks. */
 export interface Message {
   readonly text: string;
   readonly blocks?: MessageBlock[];
@@ -53,7 +52,6 @@ export interface Attachment {
   readonly content: Uint8Array | { readonly path: string } | SpooledFile;
 }
 
-/** What the CDN reports in a form that no picture can be made of. */
 export function jsonFile(name: string, json: string): Attachment {
   const content = new TextEncoder().encode(json);
   return { name: `${name}.json`, title: name, mimetype: 'application/json', content };
@@ -115,7 +113,6 @@ export function actions(...elements: Maybe<ActionsBlockElement>[]): ActionsBlock
   return { type: 'actions', elements: elements.filter((element) => !!element) };
 }
 
-/** The initial option of a menu with search: the id is its label. */
 export function picked(id: string): PlainTextOption {
   return { text: plain(truncate(id, limits.option)), value: id.slice(0, limits.option) };
 }
@@ -124,7 +121,6 @@ export function message(text: string, blocks: readonly Maybe<MessageBlock>[]): M
   return { text, blocks: compact(blocks) };
 }
 
-/** A message of one sentence, and what stands below it. */
 export function say(text: string, ...blocks: readonly Maybe<MessageBlock>[]): Message {
   return message(text, [section(text), ...blocks]);
 }

@@ -18,12 +18,10 @@ export function button(
 
 type Look = Pick<Button, 'style'>;
 
-/** A button that runs `/cdn <words>`. `nth` makes the id unique in its block. */
 export function commandButton(label: string, words: string, nth = 0, more: Look = {}): Button {
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
-/** Opens the form for a key, or offers a link to the page. */
 export function connectButton(label = 'Connect your key', more: Look = { style: 'primary' }): Button {
   return button(label, 'connect:open', 'open', more);
 }
@@ -31,7 +29,6 @@ export function connectButton(label = 'Connect your key', more: Look = { style: 
 /** Pages of the CDN's own panel: of a thing, with `{id}` in the address, and of a person's keys. Undefined: no link. */
 export type PanelPages = Readonly<Record<'zone' | 'app' | 'script' | 'storage' | 'keys', string | undefined>>;
 
-/** Opens the panel's page in the browser. Nothing if no page is configured. */
 export function panelButton(
   pages: PanelPages,
   kind: keyof PanelPages,
@@ -47,17 +44,14 @@ export interface ButtonGroup {
   readonly buttons: readonly Maybe<Button>[];
 }
 
-/** The `⋯` menu of an action row, or the button itself if there is only one. A choice does what a press would do. */
+/** Or the button itself if there is only one. A choice does what a press would do. */
 export function overflow(...buttons: readonly Maybe<Button>[]): Overflow | Button | undefined {
   const options = makeOptions(buttons).slice(0, limits.overflow);
   if (options.length < 2) return buttons.find((entry) => !!entry) || undefined;
   return { type: 'overflow', action_id: 'menu:more', options };
 }
 
-/**
- * A menu of buttons, with or without headings. A choice does what a press would do. `chosen` is the label of the entry
- * that is shown; `nth` makes the id unique in its block. Nothing if it has no entries.
- */
+/** A menu of buttons. `chosen`: the label of the entry that is shown; `nth` makes the id unique. Nothing without entries. */
 export function selectOf(
   placeholder: string,
   entries: readonly Maybe<Button | ButtonGroup>[],
@@ -86,12 +80,10 @@ export interface Pressed {
   readonly value: string;
 }
 
-/** The button behind the chosen entry of a menu; undefined if the element is no menu of buttons. */
 export function readChoice(actionId: string, value: string): Pressed | undefined {
   return actionId.startsWith('menu:') ? readPressed(value) : undefined;
 }
 
-/** The press that a value stands for: its action and its own value. */
 export function readPressed(value: string): Pressed {
   const space = value.indexOf(' ');
   return { actionId: value.slice(0, space), value: value.slice(space + 1) };

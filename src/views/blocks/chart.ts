@@ -9,22 +9,16 @@ const maxSeries = 6;
 
 export interface Chart {
   readonly kind: 'line' | 'bar';
-  /** Holds the number that the chart is about. */
   readonly title: string;
   /** The unit, on the vertical axis. Slack formats no numbers, so values come scaled: 9.1 with `TB a day`. */
   readonly unit: string;
-  /** Oldest first. */
   readonly labels: readonly string[];
   /** A value for each label, undefined where nothing was reported. A series without any value is left out. */
   readonly series: readonly { readonly name: string; readonly values: readonly (number | undefined)[] }[];
-  /** How many of the newest points to draw, at most 20. */
   readonly newest?: number;
 }
 
-/**
- * A chart in a message, which holds two at most. Labels without a value are left out and named below it: a gap cannot
- * be drawn, and would pass for zero. Nothing if there is nothing to draw.
- */
+/** Labels without a value are left out and named below: a gap cannot be drawn. A message holds two charts. */
 export function renderChart(about: Chart): MessageBlock[] {
   const { kind, title, unit, labels, series, newest = maxPoints } = about;
   const from = Math.max(0, labels.length - newest);

@@ -6,19 +6,16 @@ import { actions, context, type FormResult, type Message, message, section } fro
 import { button, commandButton, connectButton } from './buttons.ts';
 import { escapeMrkdwn, join, sanitizeMrkdwn, truncateLines } from './text.ts';
 
-/** Maximum of buttons with alternatives: the desktop client hides further ones. */
+/** The desktop client hides further ones. */
 const maxAlternatives = 5;
 
 export interface Failure {
-  /** The problem, in mrkdwn, with foreign text escaped. */
   readonly message: string;
-  /** The next step, in mrkdwn. */
   readonly hint?: string | undefined;
-  /** `connect`: the button to connect a key. `why`: the button that shows the decision. A list: commands to run instead. */
+  /** `connect`: connect a key; `why`: show the decision; a list: commands to run instead. */
   readonly offer?: UserError['offer'];
   readonly why?: string | undefined;
   readonly reference?: string | undefined;
-  /** The same may work in a moment. */
   readonly isTransient?: boolean | undefined;
   /** Action and value of the button `Try again`, only if a retry is safe. */
   readonly retry?: { readonly actionId: string; readonly value: string } | undefined;
@@ -26,7 +23,6 @@ export interface Failure {
 
 const mostFields = 5;
 
-/** `*volumeId*: Volume id must be lower case.` */
 export function describeFields(
   fields: readonly { readonly field?: string | undefined; readonly message: string }[],
 ): string {
@@ -68,7 +64,6 @@ function renderButtons({ offer, why, retry }: Failure): Button[] {
   return offer.slice(0, maxAlternatives).map(({ label, types }, index) => commandButton(label, types, index));
 }
 
-/** A form with the failure above it; its inputs keep their values. */
 export function addFailure(form: ModalView, failed: Failure): FormResult {
   const failure = renderFailure(failed);
   const own = form.blocks.filter(({ block_id: id }) => !id?.startsWith(ofFailure));
@@ -92,9 +87,7 @@ export function addTyped(
 
 type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why' | 'ask'];
 
-/**
- * Why a decision refuses, and what helps, in mrkdwn. `admins`: user ids of those who can change it, where they are known.
- */
+/** Why a decision refuses, and what helps, in mrkdwn. `admins`: those who can change it. */
 export function renderRefusal(
   { trace, reason }: Decision,
   missing: readonly MissingScope[],
@@ -140,7 +133,6 @@ export function renderRefusal(
     return { message, hint: doubt, offer: 'why' };
   }
   if (offer === undefined || offer === 'connect' || admins.length === 0) return { message, hint, offer };
-  // Elsewhere it may be allowed at once.
   const isOfPlace = reason === 'channel-cap' || reason === 'other-channel';
   if (reader !== undefined && admins.includes(reader)) {
     const change = 'You are an admin: you can change that.';
@@ -178,7 +170,6 @@ function missingScopeLine({ lookup, reason, lasting }: MissingScope): string {
   return `The bot cannot read ${what} (${why}): ${consequence}.`;
 }
 
-/** The same as a note in a menu. */
 export function cannotReadGroups(reason: string): string {
   if (reason === 'missing_scope') return 'Unknown: the scope usergroups:read was not granted';
   if (reason === 'plan_upgrade_required') return 'This Slack plan has no user groups';

@@ -1,19 +1,14 @@
-/**
- * A moment in the reader's time zone, with UTC as the fallback.
- * https://docs.slack.dev/messaging/formatting-message-text#date-formatting
- */
+/** In the reader's time zone. https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
 export function formatMoment(at: Date): string {
   return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${formatUtc(at)}>`;
 }
 
-/** `2026-11-03 09:10 UTC` */
 export function formatUtc(at: Date): string {
   return `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
 const months = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ');
 
-/** `2026-11-03` → `3 Nov`. */
 export function formatShortDay(day: string): string {
   const [, month, date] = day.split('-').map(Number);
   return `${date} ${months[(month ?? 1) - 1]}`;
@@ -49,12 +44,10 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${formatInteger(count)} ${agree(count, one, many)}`;
 }
 
-/** `3 of 240 zones`, `0 of 240 zones`, `1 of 1 zone`. */
 export function countOf(some: number, all: number, one: string, many?: string): string {
   return `${formatInteger(some)} of ${formatCount(all, one, many)}`;
 }
 
-/** The form of a verb or noun that agrees with a count: `agree(2, 'is', 'are')`. */
 export function agree<Word>(count: number, one: Word, many: Word): Word {
   return count === 1 ? one : many;
 }
@@ -64,7 +57,6 @@ export function andMore(count: number, one = '', many = one && `${one}s`): strin
   return count > 0 ? `and ${formatInteger(count)} more ${agree(count, one, many)}`.trimEnd() : '';
 }
 
-/** `de, at and 12 more` */
 export function listSome(names: readonly string[], most: number, one?: string, many?: string): string {
   const more = andMore(names.length - most, one, many);
   return `${names.slice(0, most).join(', ')}${more && ` ${more}`}`;
@@ -149,7 +141,6 @@ export function formatPercent(part: number, whole: number): string {
   return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
 }
 
-/** Three significant digits: `1.24`, `12.4`, `124`, `1,240`. */
 function digits(amount: number): string {
   const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
   return formatInteger(Number(amount.toFixed(decimals)));

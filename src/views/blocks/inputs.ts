@@ -26,7 +26,6 @@ export function modal(
   });
 }
 
-/** The last view of a form, and the same as a message. */
 export function formResult(
   settings: Modal,
   text: string,
@@ -48,7 +47,6 @@ interface InputSettings {
   readonly placeholder?: string;
   readonly optional?: boolean;
   readonly focus?: boolean;
-  /** Each change is reported as an action. */
   readonly dispatch?: boolean;
   readonly blockId?: string;
   readonly actionId?: string;
@@ -79,7 +77,6 @@ export function input(
 
 interface TextSettings extends InputSettings {
   readonly initial?: string | undefined;
-  /** 200 characters by default. */
   readonly maxLength?: number;
   readonly multiline?: boolean;
 }
@@ -108,7 +105,6 @@ export function numberInput(
 
 type Chosen<Type> = InputSettings & { readonly chosen?: Type | undefined };
 
-/** A menu; `chosen` is the value of an option. */
 export function select(
   name: string,
   label: string,

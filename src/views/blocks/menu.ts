@@ -7,9 +7,7 @@ import { plainText, stripMarkup, wrapText } from './text.ts';
 
 export const maxOptions = limits.options;
 
-/** The notes below the options of a menu with search. */
 export interface MenuNotes {
-  /** Matches that are not among the options. */
   readonly more: number;
   /** The state of the zones that are not loaded yet. */
   readonly rest?: 'coming' | Failure | undefined;
@@ -26,7 +24,6 @@ export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
   if (hits.length === 0)
     return [...own, ...createNotes(rest === 'coming' ? [stillReading] : rest ? failed : [none])];
   const room = maxOptions - own.length - createNotes(failed).length;
-  // One line says how many options did not fit.
   const left = hits.length + more > room ? hits.length + more - (room - 1) : 0;
   const shown = left > 0 ? hits.slice(0, room - 1) : hits;
   const missing = left > 0 ? [`… ${andMore(left)}: keep typing`] : [];
@@ -35,14 +32,12 @@ export function menu(hits: readonly Option[], notes: MenuNotes): Option[] {
 
 export const stillReading = 'Your zones are still being read: type another letter';
 
-/** Texts as options that only inform. */
 export function createNotes(texts: readonly string[]): Option[] {
   const sentences = texts.flatMap((text) => text.split(/(?<=[.!?]) (?=\p{Lu})/u));
   const lines = sentences.flatMap((sentence) => wrapText(sentence, limits.option));
   return lines.map((line, index) => option(line, index === 0 ? 'note' : `note:${index + 1}`));
 }
 
-/** Whether the chosen option is a note. No id has this form. */
 export function isNote(value: string): boolean {
   return /^note(?::\d+)?$/u.test(value);
 }

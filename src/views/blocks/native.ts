@@ -3,7 +3,6 @@ import { type ChartBlock, compact, type MessageBlock, section } from './blocks.t
 import { andMore, formatMoment, formatNumber } from './format.ts';
 import { escapeMarkup, escapeMrkdwn, join, type Maybe, truncateLines } from './text.ts';
 
-/** Blocks that some surfaces and workspaces refuse. */
 export type NativeBlock = ChartBlock | DataTableBlock;
 
 export function isChart(block: { readonly type: string }): block is ChartBlock {

@@ -2,20 +2,14 @@ import type { DataTableBlock } from '@slack/types';
 import { formatInteger, formatUtc } from './format.ts';
 import { plainText, truncate } from './text.ts';
 
-/** A text, a number with its words, or a moment in the reader's time zone. */
 export type Cell = string | { readonly number: number; readonly text: string } | { readonly at: Date };
 
 export interface Table {
-  /** Read by screen readers before the table. */
   readonly caption: string;
   /** The first is the name of a row; a phone shows two and a half. */
   readonly columns: readonly string[];
-  /**
-   * What to act on first, as Slack shows this order until a person sorts. A column sorts by number only if each of its
-   * cells is one: a missing value is `{ number: -1, text: 'not reported' }`.
-   */
+  /** A column sorts by number only if each cell is one: a missing value is `{ number: -1, text: 'not reported' }`. */
   readonly rows: readonly (readonly Cell[])[];
-  /** How many rows there are, if more than given. */
   readonly total?: number;
 }
 
@@ -27,12 +21,7 @@ const maxRows = 100;
 const maxCharacters = 10_000;
 const maxCell = 300;
 
-/**
- * A table that Slack's clients sort, search and page; nothing if it has no rows. Rows that do not fit are left out, and
- * the caption says so. A message holds one.
- *
- * Source of the limits: https://docs.slack.dev/reference/block-kit/blocks/data-table-block
- */
+/** Nothing if it has no rows. A message holds one. https://docs.slack.dev/reference/block-kit/blocks/data-table-block */
 export function renderTable({ caption, columns, rows, total = rows.length }: Table): DataTableBlock[] {
   const header = columns.map((name) => renderCell(name));
   let left = maxCharacters - countCharacters(header);
@@ -74,12 +63,10 @@ function renderCell(cell: Cell): RenderedCell {
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [moment] }] };
 }
 
-/** Slack refuses an empty cell. */
 function clean(text: string): string {
   return text.trim() === '' ? ' ' : truncate(plainText(text, maxCell), maxCell);
 }
 
-// A moment, as a client may write it.
 const momentCharacters = 40;
 
 function countCharacters(cells: readonly RenderedCell[]): number {

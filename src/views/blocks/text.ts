@@ -3,28 +3,22 @@ import { andMore } from './format.ts';
 /** What a condition may leave out: `late && …`. */
 export type Maybe<Part> = Part | false | '' | 0 | undefined;
 
-/** One text, or those of several that are there. */
 export type Texts = string | readonly Maybe<string>[];
 
 export function join(texts: Texts, joint: string): string {
   return typeof texts === 'string' ? texts : texts.filter(Boolean).join(joint);
 }
 
-/** Cuts to `length` characters with an ellipsis. Never splits a surrogate pair. */
 export function truncate(text: string, length: number): string {
   if (text.length <= length) return text;
   return `${text.slice(0, length - 1).replace(/[\uD800-\uDBFF]$/u, '')}…`;
 }
 
-/**
- * Foreign text for mrkdwn: Slack's three special characters escaped (so that no `<!channel>` or link can hide in a
- * zone's name), line breaks and control characters flattened, at most `length` characters before escaping.
- */
+/** Foreign text for mrkdwn: no `<!channel>` or link of a zone's name works. `length` counts before escaping. */
 export function escapeMrkdwn(text: string, length = 100): string {
   return escapeMarkup(truncate(flat(text), length));
 }
 
-/** Foreign text in a `code` span. */
 export function formatCode(text: string, length = 100): string {
   const inside = escapeMarkup(truncate(flat(text).replaceAll('`', 'ˋ'), length));
   return inside === '' ? '(empty)' : `\`${inside}\``;
@@ -34,10 +28,7 @@ export function escapeMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/**
- * A safety net for mrkdwn in which foreign text may not have been escaped: keeps what is already escaped, dates, and
- * mentions of people, channels and user groups.
- */
+/** A safety net for what may not have been escaped: keeps dates, and mentions of people, channels and groups. */
 export function sanitizeMrkdwn(text: string): string {
   return text
     .replace(/&(?!amp;|lt;|gt;)/gu, '&amp;')
@@ -47,12 +38,10 @@ export function sanitizeMrkdwn(text: string): string {
     );
 }
 
-/** Foreign text for `plain_text`, which has no markup: only flattened and truncated. */
 export function plainText(text: string, length: number): string {
   return truncate(flat(text), length) || '–';
 }
 
-/** mrkdwn of the bot as plain text. */
 export function stripMarkup(text: string): string {
   return text
     .replaceAll(/[`*]/gu, '')
@@ -61,7 +50,6 @@ export function stripMarkup(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Lines of at most `length` characters, broken between words if possible. */
 export function wrapText(text: string, length: number): string[] {
   const lines: string[] = [];
   let rest = text.trim();

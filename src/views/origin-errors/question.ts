@@ -14,7 +14,6 @@ export interface Period {
   readonly to: number;
   /** Asked for as the last minutes, so it moves on when it is read again. */
   readonly last?: number | undefined;
-  /** It ends now, so it grows when it is read again. */
   readonly isOpen?: true | undefined;
   /** Whole UTC days, by which the CDN files its logs: all entries of these logs. */
   readonly isWholeDays?: true | undefined;
@@ -30,7 +29,6 @@ export function wholeDays({ first, count }: DayRange): Period {
   return { from, to: from + count * dayMs, isWholeDays: true };
 }
 
-/** The last minutes, with the one that has begun and the one in which they began. */
 export function rollBack(minutes: number, now: Date): Period {
   const from = Math.floor(now.getTime() / minuteMs - minutes) * minuteMs;
   return { from, to: endOfMinute(now), last: minutes };
@@ -85,10 +83,7 @@ export function createClock(zone = 'UTC') {
   };
 }
 
-/**
- * `today`, `on 20 Nov`, `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock; days of
- * another year have it.
- */
+/** `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock. */
 export function describePeriod(period: Period, today: string, clock: Clock): string {
   const { from, to, last, isOpen, isWholeDays } = period;
   if (isWholeDays) return describeDays(daysOf(period), today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
@@ -158,7 +153,6 @@ export interface ZoneName {
 }
 
 export interface Question {
-  /** Undefined = the busiest zones. */
   readonly zone: ZoneName | undefined;
   readonly period: Period;
   readonly filters: Filters;
@@ -180,7 +174,6 @@ export function describeFilters(filters: Filters, of?: number): string {
   return ` with ${kinds.join(' and ')}${of === undefined ? '' : ` (of ${formatInteger(of)})`}`;
 }
 
-/** Kind and value of each filter, as typed: `code:http_timeout status:502`. */
 export function writeFilters(filters: Filters): string {
   return filterKinds
     .flatMap((kind) => (filters[kind] ?? []).map((value) => `${kind}:${quoteWord(value)}`))
@@ -190,10 +183,7 @@ export function writeFilters(filters: Filters): string {
 /** Characters that all filters together may take: Slack’s entry of a menu holds 150, with everything else. */
 export const maxFilters = 60;
 
-/**
- * The typed words that show the same. A `fixed` period is the same whenever it is read. `more` are named words such as
- * `show:hours`.
- */
+/** The typed words that show the same; `fixed`: whenever they are read. `more`: named words such as `show:hours`. */
 export function writeQuestion(
   { zone, period, filters }: Question,
   { more = '', fixed = true }: { readonly more?: string; readonly fixed?: boolean } = {},
@@ -202,16 +192,12 @@ export function writeQuestion(
   return join(['errors', zone?.id ?? 'all', when, more, writeFilters(filters)], ' ');
 }
 
-/**
- * A button that runs the question as a command and replaces the answer. It shows what was counted already, if that is
- * still cached.
- */
+/** A button that replaces the answer, with what was counted if that is still cached. */
 export function questionButton(label: string, question: Question, more = ''): Button {
   const words = writeQuestion(question, { more: join([more, 'seen:1'], ' '), fixed: false });
   return button(label, 'origin-errors:day:0', words);
 }
 
-/** The same, counted now. */
 export function refreshButton(question: Question, more = ''): Button {
   return button('Refresh', 'origin-errors:day:1', writeQuestion(question, { more, fixed: false }));
 }
@@ -275,7 +261,6 @@ export function wordsBehindZone(question: Question, fixed = true): string {
   return writeQuestion({ ...question, zone: undefined }, { fixed }).replace(/^errors all /u, '');
 }
 
-/** The typed command of a choice in that menu. */
 export function readZonePick(actionId: string, chosen: string): string {
   return `errors ${quoteWord(chosen)} ${actionId.split(':').slice(2).join(':')}`.trim();
 }

@@ -36,9 +36,7 @@ interface StoredChange extends SettingChange {
 }
 
 export interface ShownChanges {
-  /** The newest first. */
   readonly changes: readonly StoredChange[];
-  /** Of the period, shown or not. */
   readonly total: number;
   /** The zones that were compared; `first`: those without a baseline until now; from when on changes are recorded. */
   readonly look: {
@@ -145,7 +143,6 @@ interface ComparedRow {
   readonly isSame: boolean;
 }
 
-/** Two zones side by side: what differs, or everything. */
 export function renderComparison(zones: Pair, all: boolean, asOf: Date): Message {
   const rows = compareZones(zones);
   const differing = rows.filter(({ isSame }) => !isSame);
@@ -204,7 +201,6 @@ export function compareZones(zones: Pair): ComparedRow[] {
   ];
 }
 
-/** No two zones have one in common. */
 function compareHostnames(zones: Pair): ComparedRow {
   const [one = '', other = ''] = zones.map(({ settings }) => {
     const paths = Object.keys(settings).filter((path) => path.startsWith('Hostnames/'));

@@ -33,7 +33,6 @@ export interface ZoneList {
   readonly account: number;
   readonly skipped: number;
   readonly takenAt: Date;
-  /** The filter that the search may have meant. */
   readonly offer?: ZoneQuery | undefined;
   readonly panel: PanelPages;
 }
@@ -120,7 +119,6 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
       'Charges',
       'Weak settings',
     ],
-    // The table takes a hundred at most.
     rows: zones
       .slice(0, 100)
       .map((zone): Cell[] => [
@@ -172,7 +170,6 @@ export function renderLoadingZones(total: number | undefined): Message {
   return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
 
-/** No zone matches. `near` are names that may have been meant. */
 export function renderNoZones(
   query: ZoneQuery,
   account: number,

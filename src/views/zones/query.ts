@@ -22,7 +22,6 @@ export const carriedKinds = ['origin', 'script', 'app', 'storage', 'host'] as co
 export type ZoneFilter = (typeof zoneFilters)[number];
 export type Carried = (typeof carriedKinds)[number];
 
-/** Filter and order of a list of zones. Buttons carry it as a query string. */
 export interface ZoneQuery {
   readonly search: string;
   /** What needs attention comes first, then the bandwidth; or by one number or the name. */
@@ -111,7 +110,6 @@ const sortWords: Record<ZoneQuery['sort'], string> = {
   name: 'Name',
 };
 
-/** The form with everything that narrows a list of zones; prefilled with what is shown. */
 export function renderSearchForm({ search, sort, only, carried }: ZoneQuery): ModalView {
   const filters = zoneFilters.map((filter) => option(capitalize(filterWords[filter].many), filter));
   const sorts = zoneSorts.map((each) => option(sortWords[each], each));

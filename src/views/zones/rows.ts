@@ -44,7 +44,7 @@ function describeShare({ bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: Z
   return formatPercent(used, limit);
 }
 
-/** `500 GB of 500 GB this month`, `52.4 MB this month, no limit`. A limit that is not reported is not "no limit". The share stands in the line above if it is high. */
+/** The share is left out where the line above has it. */
 export function describeUsage(zone: ZoneSummary): string {
   const { bandwidthUsed: used, bandwidthLimit: limit } = zone;
   const noLimit = zone.isUnlimited ? 'no limit' : 'limit not reported';
@@ -60,12 +60,10 @@ export function showButton(id: string, label = 'Show'): Button {
   return button(label, 'zones:show', id);
 }
 
-/** Quotes a word if a command needs it. */
 export function quoteWord(text: string): string {
   return /[\s:=]/u.test(text) ? `"${text.replaceAll('"', '')}"` : text;
 }
 
-/** The same of a name: words that mean something else are a name in quotes. */
 export function quoteName(text: string): string {
   return /^(?:all|today|yesterday|now|none)$/iu.test(text) ? `"${text}"` : quoteWord(text);
 }

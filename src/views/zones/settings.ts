@@ -148,7 +148,6 @@ export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: 
   return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
 }
 
-/** Actions whose first parameter is the id of a thing. */
 export const edgeRuleActions = { storage: 17, script: 21, app: 22 } as const;
 
 /** The effect of an action with its parameters, by type, as plain text. Header values are never shown. */

@@ -15,7 +15,6 @@ export interface ShownZone {
   readonly panel: PanelPages;
 }
 
-/** Its state, use and place in three lines, and the way to everything else. */
 export function renderZone({ zone, asOf, panel }: ShownZone): Message {
   const { summary } = zone;
   const state = describeState(summary);
@@ -184,7 +183,6 @@ export type ZonePart = (typeof zoneParts)[number];
 
 interface PartTable {
   readonly part: ZonePart;
-  /** In the menu. */
   readonly label: string;
   readonly caption: string;
   readonly columns: readonly string[];
