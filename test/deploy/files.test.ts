@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig, secretNames } from '../../src/app/config.ts';
+import { version } from '../../src/lib/version.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -115,6 +116,60 @@ test('Heroku: its processes are those of the Procfile, which are scripts, and it
   expect(Object.keys(env).filter((name) => !variables.has(name))).toEqual([]);
   // Its PostgreSQL takes TLS only, and signs for itself; the address that it gives has no sslmode.
   expect(env).toMatchObject({ PGSSLMODE: { value: 'no-verify' } });
+});
+
+const chart = 'deploy/helm';
+const templates = readdirSync(new URL(`${chart}/templates`, root))
+  .filter((file) => !file.endsWith('.txt'))
+  .map((file) => read(`${chart}/templates/${file}`));
+const values = parse(read(`${chart}/values.yaml`)) as object;
+
+/** What a pattern finds in the templates, each once. */
+const findInTemplates = (pattern: RegExp): Set<string> =>
+  new Set(templates.flatMap((text) => [...text.matchAll(pattern)].map(([, found = '']) => found)));
+
+test('Helm: the chart is of this version, every value is used, and every value that a template uses is there', () => {
+  expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version });
+  const used = findInTemplates(/\.Values((?:\.\w+)+)/gu);
+  const list = (value: unknown, path: string): string[] =>
+    used.has(path) || typeof value !== 'object' || value === null
+      ? [path]
+      : Object.entries(value).flatMap(([name, inner]) => list(inner, `${path}.${name}`));
+  expect(new Set(list(values, ''))).toEqual(used);
+  expect(values).toMatchObject({ web: { replicas: 2 }, worker: { replicas: 2 } });
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+
+test('Helm: the schema of values names every value, and no other', () => {
+  const schema = readJson(`${chart}/values.schema.json`) as Schema;
+  const { global: _, ...named } = schema.properties ?? {};
+  const compare = (value: unknown, { properties }: Schema, path: string): void => {
+    if (!properties) return;
+    const names = [properties, value as object].map((one) => Object.keys(one).toSorted());
+    expect([path, names[0]]).toEqual([path, names[1]]);
+    for (const [name, inner] of Object.entries(properties))
+      compare((value as Record<string, unknown>)[name], inner, `${path}.${name}`);
+  };
+  compare(values, { properties: named }, '');
+});
+
+test('Helm: variables are known, blocks end, and what is included or a port by name is defined', () => {
+  const set = findInTemplates(/name: ([A-Z][A-Z_]+),/gu);
+  expect([...set].filter((name) => !variables.has(name))).toEqual([]);
+  expect(set).toContain('METRICS_PORT');
+  const given = [...read(`${chart}/values.yaml`).matchAll(/[A-Z]{3,}(?:_[A-Z]+)+/gu)].map(([name]) => name);
+  expect(given.filter((name) => !variables.has(name))).toEqual([]);
+  for (const text of templates) {
+    const count = (word: RegExp): number => [...text.matchAll(word)].length;
+    expect(count(/\{\{-? ?(?:if|range|with|define) /gu)).toBe(count(/\{\{-? ?end /gu));
+  }
+  expect(findInTemplates(/include "([^"]+)"/gu)).toEqual(findInTemplates(/define "([^"]+)"/gu));
+  const ports = findInTemplates(/name: (\w+), containerPort/gu);
+  expect(ports).toEqual(new Set(['http', 'operator']));
+  for (const port of findInTemplates(/(?:port|targetPort): ([a-z]+)\b/gu)) expect(ports).toContain(port);
 });
 
 const unit = 'deploy/cdn-chatops.service';

@@ -220,41 +220,6 @@ test('origin error logs refuse a wrong key without a body and accept the right o
   expect((await world.origin('/1001/11-20-2026')).status).toBe(200);
 });
 
-test('each surface may refuse in its other way, if a test asks for it', async () => {
-  await using own = await openCdn({
-    zones: 5,
-    data: {
-      unauthorized: { core: 'empty', shield: 'specified' },
-      uploadScanning: { errorOnSuccess: 'object', refusalStatus: 200 },
-    },
-  });
-  expect((await own.main('/pullzone', { key: null })).text).toBe('');
-  expect((await own.main(scanning('501'), { key: null })).json()).toEqual({ statusCode: 401 });
-  const file = await own.main(logs, { ...post(window), key: null });
-  expect(Object.keys(file.json() as object)).toEqual(['type', 'title', 'status', 'detail', 'instance']);
-  expect((await own.main(scanning('501'))).json()).toMatchObject({
-    error: { statusCode: 0, success: false, message: null, errorKey: null },
-    data: { totalFilesScanned: expect.any(Number) },
-  });
-  own.cdn.data.uploadScanning.refusalStatus = 202;
-  expect((await own.main(scanning('999'))).status).toBe(202);
-  own.cdn.data.eventLogs.windowRefusal = 401;
-  const outside = await own.main(logs, post({ from: noon - 90 * hourMs, to: noon - 80 * hourMs }));
-  expect([outside.status, outside.json()]).toEqual([
-    401,
-    {
-      logs: null,
-      errorResponse: expect.objectContaining({ errorKey: 'invalid_datetime_window.event_logs' }),
-    },
-  ]);
-});
-
-test('a revoked key is refused from then on', async () => {
-  await using own = await openCdn({ zones: 5 });
-  own.cdn.data.accessKeys.delete(own.cdn.key);
-  expect((await own.main('/pullzone')).status).toBe(401);
-});
-
 test('a request is recorded whole with an id of its own, but never with its key', async () => {
   await using own = await openCdn({ zones: 5 });
   const coming = own.cdn.received((request) => request.path === '/pullzone', 2);
@@ -278,32 +243,6 @@ test('a request is recorded whole with an id of its own, but never with its key'
   expect(new Set(own.cdn.requests.map(({ requestId }) => requestId)).size).toBe(3);
   const recorded = JSON.stringify(own.cdn.requests);
   for (const secret of [own.cdn.key, 'not-a-key', 'some-token']) expect(recorded).not.toContain(secret);
-});
-
-test('a client that accepts gzip gets it where the service compresses', async () => {
-  await using own = await openCdn({ zones: 5, gzip: true });
-  const packed = await own.main('/pullzone');
-  expect([packed.headers.get('content-encoding'), packed.json()]).toEqual(['gzip', expect.any(Array)]);
-  const plain = await own.main('/pullzone', { headers: { 'accept-encoding': 'identity' } });
-  expect(plain.headers.get('content-encoding')).toBeNull();
-});
-
-const before = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on' };
-
-test.each([
-  [{ DefaultValue: 'off' }, { DefaultValue: 'off' }],
-  [
-    { DefaultValue: '', Required: true },
-    { DefaultValue: '', Required: true },
-  ],
-  [{ DefaultValue: null, Required: null }, {}],
-  [{ Name: 'OTHER', Id: 9, Colour: 'red' }, {}],
-  [{ DefaultValue: 'x'.repeat(4096) }, { DefaultValue: 'x'.repeat(4096) }],
-])('an update changes what it names and answers the whole variable (%#)', async (changes, changed) => {
-  await using own = await openCdn({ zones: 0 });
-  const after = { ...before, ...changed };
-  expect((await own.main(variable, post(changes))).json()).toEqual(after);
-  expect(own.cdn.data.scripts[0]?.variables[0]).toEqual(after);
 });
 
 test('a volume whose instances are all detached is deleted once: 200 with the ids, then 404', async () => {

@@ -8,7 +8,6 @@ import { type Received, startStubApp } from './stub-app.ts';
  */
 
 const alice = 'U0ALICE00';
-const teamOf = { acme: 'T0ACME000', corp: 'T0CORPONE' };
 const words = { title: 'T', description: 'D', _meta: { slack: { supportsBlockKit: true } } };
 const schemas = {
   inputSchema: {
@@ -105,19 +104,6 @@ describe('who is offered tools', () => {
   });
 });
 
-describe('what the app is told', () => {
-  test('names the person in calls only, and the organisation where the workspace has one', async () => {
-    await open().call('read', { zone: 'shop' });
-    await open({ teamId: teamOf.corp }, 'U0FRANK00').call('read', { zone: 'shop' });
-    const named = app.received.filter(({ raw }) => raw.includes('U0ALICE00') || raw.includes('U0FRANK00'));
-    expect(named).toEqual(calls());
-    expect(calls().map((call) => paramsOf(call)._meta.slack)).toEqual([
-      { user_id: alice, team_id: teamOf.acme },
-      { user_id: 'U0FRANK00', team_id: teamOf.corp, enterprise_id: 'E0CORP0000' },
-    ]);
-  });
-});
-
 describe('a call', () => {
   test.each([
     { why: 'a tool that is not listed', tool: 'other', args: { zone: 'shop' } },
@@ -139,13 +125,6 @@ describe('a call', () => {
     expect(await own.call('write', { zone: 'shop' })).toMatchObject({ isError: false });
     expect(own.asked).toHaveLength(2);
     expect(calls()).toHaveLength(2);
-  });
-
-  test('that takes too long is given up, as a problem', async () => {
-    delayMs = 2_000;
-    const answer = await open({ longestMs: 50 }).call('read', { zone: 'shop' });
-    expect(answer).toMatchObject({ isError: true, withoutAnswer: 'too-late' });
-    expect(slack.problems).toEqual(['the tool read: no answer in time']);
   });
 });
 

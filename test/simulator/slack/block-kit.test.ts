@@ -1,4 +1,3 @@
-import { assert, jsonValue, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { checkMessage, checkSuggestions, checkView } from '../../../simulator/slack/block-kit/checks.ts';
 
@@ -246,19 +245,4 @@ test('suggestions are at most 100 options or 100 groups, not both and not neithe
   expect(checkSuggestions({ options: options(101) }, 's').error).toBe('invalid_suggestions');
   expect(checkSuggestions({ options: [], option_groups: [] }, 's').error).toBe('invalid_suggestions');
   expect(checkSuggestions({}, 's').error).toBe('invalid_suggestions');
-});
-
-test('any JSON as blocks is checked without a crash', () => {
-  assert(
-    property(jsonValue(), (value) => {
-      const blocks = Array.isArray(value) ? value : [value];
-      const wild = checkMessage({ text: 't', blocks: value }, { label: 'm' });
-      const typed = checkMessage(
-        { text: 't', blocks: blocks.map((inner) => ({ type: 'section', text: inner })) },
-        { label: 'm' },
-      );
-      expect(wild.problems).toBeInstanceOf(Array);
-      expect(typed.error).toBe(blocks.length > 0 ? 'invalid_blocks' : undefined);
-    }),
-  );
 });

@@ -41,18 +41,6 @@ test('an upload that breaks off is aborted: never visible, never completed', asy
   expect(await callWebApi(slack, 'files.info', { file: id })).toMatchObject({ error: 'file_not_found' });
 });
 
-test('fourteen files go into one message, and of one more Slack says nothing but that it failed', async () => {
-  const files: { id: string; title: string }[] = [];
-  for (let nth = 0; nth < 15; nth += 1) {
-    const { id, uploadUrl } = await announce(1, `part${nth}.csv`);
-    await fetch(uploadUrl, { method: 'POST', body: 'x' });
-    files.push({ id, title: `Part ${nth}` });
-  }
-  expect(await complete('', { files })).toMatchObject({ ok: false, error: 'internal_error' });
-  expect(await complete('', { files: files.slice(1) })).toMatchObject({ ok: true });
-  expect(slack.as('U0BOB0000').messages()[0]?.files).toHaveLength(14);
-});
-
 test('an upload address works once and takes no token', async () => {
   const { uploadUrl } = await announce(3);
   const upload = () =>
@@ -83,18 +71,4 @@ test('blocks beside a comment are ignored by Slack and a problem here', async ()
   await complete(id, { initial_comment: 'Hello', blocks: [{ type: 'divider' }] });
   expect(slack.as('U0BOB0000').messages()).toMatchObject([{ text: 'Hello', blocks: [] }]);
   expect(slack.problems).toEqual(['files.completeUploadExternal: blocks is ignored beside initial_comment']);
-});
-
-test('private addresses want the token, and a deleted file is gone', async () => {
-  const { id, uploadUrl } = await announce(3, 'page.html');
-  await fetch(uploadUrl, { method: 'POST', body: '<b>' });
-  await complete(id);
-  const info = await callWebApi(slack, 'files.info', { file: id });
-  const { url_private: address } = info['file'] as { url_private: string };
-  const withToken = await fetch(address, { headers: { authorization: `Bearer ${slack.botToken}` } });
-  expect([await withToken.text(), withToken.headers.get('content-type')]).toEqual(['<b>', 'text/plain']);
-  expect(await (await fetch(address)).text()).toContain('Sign in');
-  expect(await callWebApi(slack, 'files.delete', { file: id })).toMatchObject({ ok: true });
-  expect((await fetch(`${slack.url}/ui/files/${id}/page.html`)).status).toBe(404);
-  expect(slack.as('U0BOB0000').messages()[0]?.files).toEqual([]);
 });

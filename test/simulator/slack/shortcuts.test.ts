@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { callWebApi, startStubApp } from './stub-app.ts';
+import { startStubApp } from './stub-app.ts';
 
 const ops = 'C0OPS0000';
 let slack: SlackSimulator;
@@ -28,11 +28,4 @@ test('a shortcut that the manifest does not declare, or of another kind, cannot 
   await expect(alice.shortcut('a:message')).rejects.toThrow('no global shortcut a:message');
   await expect(alice.shortcut('a:global', { ts })).rejects.toThrow('no message shortcut a:global');
   expect(peer.received).toEqual([]);
-});
-
-test('an ephemeral message has no menu', async () => {
-  const alice = slack.as('U0ALICE00', ops);
-  await callWebApi(slack, 'chat.postEphemeral', { channel: ops, user: 'U0ALICE00', text: 'psst' });
-  const ts = alice.messages().at(-1)?.ts ?? '';
-  await expect(alice.shortcut('a:message', { ts })).rejects.toThrow('ephemeral message has no shortcuts');
 });

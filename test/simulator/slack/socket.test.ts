@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { callWebApi, slackSays } from './stub-app.ts';
+import { callWebApi } from './stub-app.ts';
 
 type Frame = Record<string, unknown>;
 let slack: SlackSimulator;
@@ -57,28 +57,6 @@ test('several connections take turns, and one that got its disconnect notice get
   first.socket.close();
   await refreshed;
   expect(slack.socket.connections()).toBe(1);
-});
-
-test('an eleventh connection is one too many', async () => {
-  for (let count = 0; count < 10; count += 1) await connect();
-  const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
-  const socket = new WebSocket(String(url));
-  open.push(socket);
-  const said = await new Promise<string>(
-    (resolve) => void socket.on('message', (data: Buffer) => resolve(data.toString())),
-  );
-  expect(JSON.parse(said)).toMatchObject({ type: 'disconnect', reason: 'too_many_websockets' });
-});
-
-test('without a connection a command fails at once; a cut connection never acknowledges', async () => {
-  const alice = slack.as('U0ALICE00');
-  expect(await alice.slash('zones')).toMatchObject({ status: 0, timedOut: false });
-  const { closed } = await connect(() => undefined);
-  const exchange = alice.slash('zones');
-  slack.socket.kill();
-  await closed;
-  expect(await exchange).toMatchObject({ timedOut: true });
-  expect(alice.notices()).toEqual([slackSays.failed, slackSays.noAnswer]);
 });
 
 test('a second acknowledgement, or one of nothing, is a problem', async () => {

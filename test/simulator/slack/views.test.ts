@@ -69,43 +69,6 @@ test('a trigger id works once, within three seconds, and must be known', async (
   expect(slack.as('U0ALICE00').modals()).toHaveLength(1);
 });
 
-test('a trigger of one workspace is worth nothing to another, and using it so is a problem', async () => {
-  const { beta } = slack.workspaces;
-  const answer = await callWebApi(
-    slack,
-    'views.open',
-    { trigger_id: await trigger(), view: modal('One') },
-    beta.botToken,
-  );
-  expect(answer).toMatchObject({ error: 'invalid_trigger_id' });
-  expect(slack.problems).toEqual(['views.open: the token of T0BETA000 was used with a trigger of T0ACME000']);
-});
-
-test('three views may lie on each other, a fourth is refused', async () => {
-  const alice = slack.as('U0ALICE00');
-  await callWebApi(slack, 'views.open', { trigger_id: await trigger(), view: modal('One') });
-  for (const title of ['Two', 'Three', 'Four']) {
-    await alice.press('deeper');
-    const pressed = peer.received.at(-1)?.body as {
-      trigger_id: string;
-      view: { title: unknown };
-    };
-    const pushed = await callWebApi(slack, 'views.push', {
-      trigger_id: pressed.trigger_id,
-      view: modal(title),
-    });
-    expect(pushed['error']).toBe(title === 'Four' ? 'push_limit_reached' : undefined);
-    expect(pressed.view).toMatchObject({
-      type: 'modal',
-      state: { values: { name: { name: { type: 'plain_text_input', value: null } } } },
-    });
-  }
-  const titles = alice.modals().map((view) => (view['title'] as { text: string }).text);
-  expect(titles).toEqual(['One', 'Two', 'Three']);
-  const [root, second] = alice.modals();
-  expect(second).toMatchObject({ root_view_id: root?.id, previous_view_id: root?.id });
-});
-
 test('views.update wants the newest hash, and finds a view by id or external_id of its own workspace', async () => {
   const opened = await callWebApi(slack, 'views.open', {
     trigger_id: await trigger(),
