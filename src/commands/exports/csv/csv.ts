@@ -82,7 +82,9 @@ export function createRowCounter() {
   let isEmpty = true;
   return {
     add(piece: Uint8Array): void {
-      for (const byte of piece) {
+      // By index: an iterator over bytes takes ten times as long, seconds of an export of 200 MB.
+      for (let at = 0; at < piece.length; at += 1) {
+        const byte = piece[at];
         if (byte === quote) isQuoted = !isQuoted;
         const isEnd = (byte === lf || byte === cr) && !isQuoted;
         if (isEnd && !isEmpty) rows += 1;
