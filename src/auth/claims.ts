@@ -15,11 +15,10 @@ import type { Policy } from './policy/policy.ts';
 export interface PersonFacts {
   readonly policy: () => Promise<Policy>;
   readonly linked: LinkedKey | undefined;
-  /** Their key, opened when it is first asked for. @throws LinkedKeyError as `KeyStore.reveal` */
   readonly reveal: () => Promise<RevealedKey | undefined>;
 }
 
-/** The facts go to one caller with this id, undefined to all others, among all processes; without an id none is a repeat. */
+/** The facts go to one caller with this id among all processes; without an id none is a repeat. */
 export type Claim = (id: string | undefined, person: Person) => Promise<PersonFacts | undefined>;
 
 interface Row {
@@ -64,7 +63,6 @@ export function createClaims(db: Db, now: () => Date): (id: string) => Promise<b
   };
 }
 
-/** Gives a claim back: what it stood for was not done. */
 export function createReleases(db: Db): (id: string) => Promise<void> {
   return async (id) => {
     await db.deleteFrom('deliveries').where('id', '=', id).execute();

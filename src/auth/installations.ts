@@ -5,19 +5,16 @@ import type { Db, Trx } from '../store/schema.ts';
 import { destroySlot, openSlot, type SealedTable, type Sealer, sealRow } from './keys/sealing.ts';
 
 type Query = InstallationQuery<boolean>;
-/** The time comes back with the refreshed token of an installation; the page that installs knows none. */
 type Stored = Installation & { readonly installedAt?: string };
 
 /** The installation store of `@slack/oauth`, every token sealed. */
 export interface Installations extends InstallationStore {
   remove(query: Query): Promise<boolean>;
-  /** When the tenant was installed last; a refreshed token is no new installation. */
   installedAt(tenant: string): Promise<Date | undefined>;
-  /** Runs `run` for a tenant in turn, among all processes: it may refresh a token, and a refresh token works once. */
+  /** In turn, among all processes: a refresh token works once. */
   withRefreshLock: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
 }
 
-/** `fetchInstallation` rejects with this: the app was never installed there, or was removed. */
 export class NotInstalledError extends Error {
   override readonly name = 'NotInstalledError';
   readonly code = 'not_installed';
@@ -39,7 +36,6 @@ export function createInstallations(options: {
   sealer: Sealer;
   now: () => Date;
   withLock: WithLock;
-  /** Called with every installation that is stored, in its transaction: the app is (still) installed there. */
   onStored?: (tenant: string, options: { in: Trx }) => Promise<void>;
 }): Installations {
   const { db, sealer, now, withLock, onStored } = options;
@@ -50,7 +46,6 @@ export function createInstallations(options: {
       if (!bot) throw new Error('an installation needs the token of the bot');
       const { installedAt = now().toISOString() } = installation;
       const tenant = tenantOf({ isEnterpriseInstall, enterpriseId: enterprise?.id, teamId: team?.id });
-      // The bot asks people for no tokens of their own, so it keeps none.
       const stored = {
         ...installation,
         installedAt,

@@ -33,7 +33,7 @@ const maxRecent = 10;
 
 export type Names = ReturnType<typeof createNames>;
 
-/** The names that teams give to ids, the ids that people used last, and the zones that channels are about. */
+/** Names of ids, the ids that people used last, and the zones that channels are about. */
 export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
   const list = async (tenant: string): Promise<readonly Named[]> => {
     const rows = db.selectFrom('names').select(['kind', 'id', 'name', 'named_by as by']);
@@ -60,7 +60,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       const all = await list(tenantId(person));
       return all.find((one) => one.kind === kind && one.id === id);
     },
-    /** The id that a typed word names, else the word itself. What looks like an id, has a name or was used before is an id. */
+    /** The id that a typed word names, else the word itself. */
     async resolve(person: Person, kind: NamedKind, typed: string): Promise<string> {
       if (looksLikeId(typed)) return typed;
       const tenant = tenantId(person);
@@ -70,17 +70,13 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       const found = all.find(({ name }) => toNameKey(name) === wanted);
       return found && !(await wasUsed(tenant, kind, typed)) ? found.id : typed;
     },
-    /** Ids with a name, and those that the person used last: the newest first, then by name. */
     async known(person: Person, kind: NamedKind): Promise<{ id: string; name: string | undefined }[]> {
       const [all, used] = await Promise.all([list(tenantId(person)), recent(person, kind).execute()]);
       const names = new Map(all.filter((one) => one.kind === kind).map(({ id, name }) => [id, name]));
       const ids = new Set([...used.map(({ id }) => id), ...names.keys()]);
       return [...ids].map((id) => ({ id, name: names.get(id) }));
     },
-    /**
-     * Gives an id a name, or removes it, with its audit record. `givenBy`: only they or an admin change it; `taken`: the id that
-     * has this name; `isId`: the name is an id that is known here; `isName`: the id is a name here; `full`: there are too many.
-     */
+    /** Names an id, with its audit record; else why it did not: `taken` is the id that has the name. */
     async give(
       person: Person,
       { kind, id, name, asAdmin = false }: NameChange,
@@ -165,7 +161,6 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         await audit.record({ tenant, actor: person.userId, event: 'default-zone-set', detail }, trx);
       });
     },
-    /** Forgets the ids that a person used, or everything of a tenant. */
     async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const recents = db.deleteFrom('recent_ids').where('tenant', '=', tenant);
       if (person) return void (await recents.where('user_id', '=', person.userId).execute());

@@ -12,9 +12,8 @@ import type { KeyStore } from './keys/key-store.ts';
 import type { KeyLinks } from './keys/links.ts';
 
 const accessEnd = z.object({
-  /** `user-deleted` is of a person, `team-access-revoked` of one workspace of an organisation, the others of all. */
   cause: z.enum(['user-deleted', 'team-access-revoked', 'app-uninstalled', 'tokens-revoked']),
-  /** When it happened, in seconds since the epoch. */
+  /** Seconds since the epoch. */
   at: z.number(),
   enterpriseId: z.string().optional(),
   teamId: z.string(),
@@ -25,10 +24,10 @@ export type AccessEnd = z.output<typeof accessEnd>;
 
 type Ended = { readonly tenant: string; readonly person: Person | undefined };
 
-/** Stops a feature's work (digests, waiting requests). Called after the key is gone; may be called twice. */
+/** Stops a feature's work. Called after the key is gone; may be called twice. */
 export type OffboardingHook = (ended: Ended) => Promise<void>;
 
-/** Destroys links, keys and tokens when their person, workspace or installation goes, and stops what ran on them. */
+/** Destroys links, keys and tokens when their owner goes, and stops what ran on them. */
 export function createOffboarding(options: {
   readonly installations: Installations;
   readonly keyStore: KeyStore;
@@ -82,7 +81,7 @@ export const endAccessJob = defineJob({
   run: (end, { ports }: JobContext<OffboardingPorts>) => ports.endAccess(end),
 });
 
-/** Stores the ends that an event of Slack tells of, as jobs: once, however often Slack repeats the event. */
+/** Stores the ends that an event tells of, as jobs: once, however often Slack repeats it. */
 export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
   return (eventId: string, ends: readonly AccessEnd[]): Promise<void> =>
     db.transaction().execute(async (trx) => {
@@ -95,7 +94,6 @@ export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
 
 // Slack answers about a hundred users.info a minute and workspace, and people who wait come first.
 const lookupPauseMs = 1_000;
-/** Slack's rates are each workspace's own. */
 const tenantsAtOnce = 8;
 
 interface Entry {
@@ -104,10 +102,7 @@ interface Entry {
   readonly teamId: string;
 }
 
-/**
- * Compares every installation and linked person with Slack once a day, in case that an event never arrived: each hour those
- * whose ids hash to it; at least twenty, so that a bot that runs by day only misses nobody.
- */
+/** Compares everybody with Slack once a day, in case that an event never arrived: each hour those whose ids hash to it. */
 export const reconcileAccessJob = defineJob({
   name: 'reconcile-access',
   cron: '29 * * * *',

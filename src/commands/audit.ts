@@ -65,7 +65,7 @@ async function sendFile(value: string, context: Context): Promise<Message> {
   };
 }
 
-/** Writes records into a temporary file, oldest first, up to the newest when it begins. Undefined where there are none. */
+/** Writes records into a temporary file, oldest first. Undefined where there are none. */
 async function writeFile(
   tenant: string,
   filter: AuditFilter,
@@ -115,7 +115,7 @@ function readQuery(words: Words): views.AuditView {
   return view;
 }
 
-/** The words of a button, behind the name of the command. @throws UserError for the value of an older version's button */
+/** @throws UserError for the value of an older version's button */
 function readButton(value: string): views.AuditView {
   if (value.startsWith('audit ')) return readQuery(withoutFirst(parseWords(value)));
   const instead = `Type ${formatCode('/cdn audit')} for a new list.`;

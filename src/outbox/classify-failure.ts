@@ -1,7 +1,6 @@
 import { UserError } from '../errors.ts';
 import { SlackFailure } from './slack-port.ts';
 
-/** What an error code of Slack means for a call. */
 export type CodeMeaning =
   /** Slack did nothing, and the same call works later. */
   | 'pass'
@@ -20,10 +19,7 @@ export type CodeMeaning =
   /** Slack takes this content nowhere. */
   | 'refused';
 
-/**
- * The only table of Slack's error codes. Source: the errors of each method at https://docs.slack.dev/reference/methods,
- * and public reports of codes that are not listed there.
- */
+/** The only table of Slack's error codes. Source: https://docs.slack.dev/reference/methods, and public reports. */
 const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
   pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
     upload_failed`,
@@ -52,12 +48,10 @@ export function readCode(code = ''): CodeMeaning {
   return code.startsWith('restricted_action') ? 'place' : (meanings.get(code) ?? 'refused');
 }
 
-/** Whether Slack's code is about the channel or person that was written to. */
 export function isPlaceCode(code: string | undefined): boolean {
   return readCode(code) === 'place';
 }
 
-/** Why a channel takes no message, where Slack says it: the bot is not in it, or it was archived. */
 export function readPlaceCode(code: string | undefined): 'outside' | 'archived' | undefined {
   if (code === 'not_in_channel' || code === 'channel_not_found') return 'outside';
   return code === 'is_archived' || code === 'channel_is_archived' ? 'archived' : undefined;
@@ -91,19 +85,14 @@ export function describeLift(code: string): string {
   }
 }
 
-/** The meaning of a failed call to Slack for a message. */
 export interface FailureClass {
   readonly kind: /** Nothing was done; the same call may work later, after `askedMs` if Slack asked for a pause. */
     | 'retry'
     /** Slack may have done it: no answer, or an answer that leaves it open. */
     | 'unknown'
-    /** Nothing was done until somebody changes a setting in Slack. */
     | 'lift'
-    /** This channel or person takes no message of the bot; another place may. */
     | 'place-gone'
-    /** The app was uninstalled, or its token is void: nothing reaches this workspace. */
     | 'app-gone'
-    /** Slack or the secret scanner takes this message nowhere. */
     | 'refused'
     /** Not an answer of Slack: a bug, or a database that does not answer. Nothing was sent. */
     | 'not-sent';

@@ -10,16 +10,14 @@ import { classifySlackFailure } from './classify-failure.ts';
 import type { OpenSlack } from './slack-port.ts';
 
 /*
- * The end of a step of Workflow Builder, which waits in somebody's workflow until Slack is told of it. Each end is a job
- * under the key of its run, so it survives a killed process; Slack takes one end for each run, and a repeated one is no
- * failure. From the delivery on such a job waits: it ends a run whose work died.
+ * The end of a workflow step: a job under the key of its run, which survives a killed process. From the delivery on such a
+ * job waits: it ends a run whose work died.
  */
 
 const endSchema = z.union([
   z.object({ outputs: z.record(z.string(), z.union([z.string(), z.number()]).optional()) }),
   z.object({ error: z.string().min(1) }),
 ]);
-/** The outputs of a step, or why it failed, in words for the person who runs the workflow. */
 export type StepRunEnd = z.output<typeof endSchema>;
 
 export const completeStepJob = defineJob({
@@ -59,7 +57,7 @@ export const completeStepJob = defineJob({
 type Ports = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
 type Enqueuing = { readonly enqueue: Enqueue; readonly db: Db | Trx };
 
-/** Stores how a run ends, in the transaction of what it follows from where there is one. Replaces what still waits. */
+/** Stores how a run ends. Replaces what still waits. */
 export async function endStepRun(
   enqueue: Enqueue,
   { run, installation }: StepRun,
@@ -73,15 +71,13 @@ export async function endStepRun(
 }
 
 export interface StepRun {
-  /** Slack's `function_execution_id`. */
   readonly run: string;
   readonly installation: Installation;
 }
 
-// Longer than any answer takes; people who watch a workflow wait no longer.
 const diedAfterMs = 10 * minuteMs;
 
-/** Stores a run that was delivered, and its end for the case that the work on it dies. A repeated delivery changes nothing. */
+/** Stores a run that was delivered, and its end in case that the work on it dies. */
 export async function beginStepRun(
   { db, enqueue }: Enqueuing,
   { run, installation }: StepRun,

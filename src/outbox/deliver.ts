@@ -13,18 +13,16 @@ import type { OpenSlack, Posted, SlackPort } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
-/** A process that was frozen for longer between claiming and posting does not post: another may have looked already. */
+/** A process that was frozen for longer does not post: another may have looked already. */
 const freshMs = 5_000;
 const mostLooks = 8;
 /** Slack shows a message that it took no later than this after the claim. */
 const findableMs = 2 * minuteMs;
-/** Posts into one place of a message that is better read twice than never. */
 const mostUncertainPosts = 3;
 const mostEditAttempts = 16;
 const longestBackoffMs = 5 * minuteMs;
-/** Somebody has to read that a setting is in the way, and change it. */
 const longestLiftPauseMs = hourMs;
-/** A reservation that was missed by more is made again, so that messages that waited do not leave together. */
+/** A reservation that was missed by more is made again. */
 const staleSlotMs = 5_000;
 
 export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
@@ -39,17 +37,14 @@ interface Delivery {
   readonly refusal: Refusal | undefined;
   readonly context: JobContext<DeliverPorts>;
   readonly slack: SlackPort;
-  /** Channels and user ids, tried in order, and the one that is tried now. */
   readonly places: readonly string[];
   readonly place: string;
   readonly thread: string | undefined;
 }
 
-/** The job that brings rows of the outbox to Slack, one at a time per row. */
 export function createDeliverJob<Ports extends DeliverPorts>(
   kinds: readonly MessageKind<never, Ports>[],
 ): Job<{ id: string }, Ports> {
-  // The context that reaches a kind's functions is the job's own, with all its ports.
   const byName = new Map(kinds.map((kind) => [kind.kind, kind as unknown as Kind]));
   const open = async (stored: unknown, context: JobContext<Ports>): Promise<Delivery | undefined> => {
     const { id } = stored as { id: string };
@@ -103,7 +98,6 @@ export function createDeliverJob<Ports extends DeliverPorts>(
   };
 }
 
-/** Enqueues rows whose job was lost. */
 export const sweepOutboxJob = defineJob({
   name: 'outbox-sweep',
   cron: '* * * * *',
@@ -122,7 +116,7 @@ export const sweepOutboxJob = defineJob({
   },
 });
 
-/** The thread of a reply. `waiting`: the end of its parent, or of an earlier reply, enqueues it again. */
+/** The thread of a reply. `waiting`: the end of what comes before it enqueues it again. */
 async function findParent(row: Row, db: Db): Promise<Posted | 'waiting' | 'gone'> {
   const parent = await db
     .selectFrom('outbox')
@@ -195,7 +189,7 @@ async function render({ row, kind, about, refusal, context, place }: Delivery): 
   return body ?? kind.render?.(about, { ...context, place });
 }
 
-/** Waits where Slack asks for it, or sends the replacement. `unposted`: what holds of a row that was not posted. */
+/** Waits where Slack asks for it, or sends the replacement. */
 async function retryOrReplace(
   delivery: Delivery,
   failure: FailureClass,
@@ -219,7 +213,6 @@ async function retryOrReplace(
   return true;
 }
 
-// Nothing was posted: any attempt may take the row.
 const released = { state: 'due', claim: null, slot: null } as const;
 
 async function handlePostFailure(delivery: Delivery, error: unknown): Promise<void> {
@@ -238,10 +231,7 @@ async function handlePostFailure(delivery: Delivery, error: unknown): Promise<vo
   await refuse(delivery, failure);
 }
 
-/**
- * Goes on with the next place. After the last one the message ends, unless somebody can lift what a place refused it for:
- * then it begins again with the first place, until it is out of date.
- */
+/** Goes on with the next place. After the last one the message ends, or begins again where somebody can lift the refusal. */
 async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise<void> {
   const { row, context, places, place } = delivery;
   const { now, log } = context;
@@ -292,7 +282,7 @@ async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   await end(delivery, { state: 'unknown', code });
 }
 
-/** Posts a message again that has not arrived, or may not have; after several posts without an answer into the next place. */
+/** Posts a message again; after several posts without an answer into the next place. */
 async function postAgain(delivery: Delivery): Promise<void> {
   const { row, context, places, place } = delivery;
   const looks = row.looks + 1;
@@ -327,7 +317,6 @@ async function tryAgain({ row, context }: Delivery, wanted: Date, change: Change
   });
 }
 
-/** The same after a pause that grows with each failed attempt. */
 async function backOff(delivery: Delivery, change: Change, longestMs = longestBackoffMs): Promise<void> {
   const { attempts } = delivery.row;
   const at = new Date(delivery.context.now().getTime() + Math.min(longestMs, 2_000 * 2 ** attempts));
@@ -340,7 +329,7 @@ interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
   readonly ts?: string;
 }
 
-/** Ends a message, once: what follows from it commits with it, and the messages that wait for it are enqueued. */
+/** Ends a message, once: what follows from it commits with it. */
 async function end(
   { row, kind, about, refusal, context, place }: Delivery,
   { state, channel, ts, reason, code = refusal?.code }: End,
@@ -378,7 +367,6 @@ async function end(
     for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
       await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
-  // Slack has answered: without patience with the database (a deadlock, a restart) that answer would be lost.
   for (let tries = 1; ; tries += 1) {
     try {
       return await db.transaction().execute(store);
@@ -390,7 +378,6 @@ async function end(
   }
 }
 
-/** Its first reply, and the reply behind it. */
 async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
@@ -400,7 +387,6 @@ async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Shows the newest body of a message that was sent. */
 async function showEdit(delivery: Delivery): Promise<void> {
   const { row, context, slack } = delivery;
   if (row.wanted <= row.shown) return;
@@ -422,7 +408,6 @@ async function showEdit(delivery: Delivery): Promise<void> {
   await storeEdit(delivery);
 }
 
-/** Stores that an edit is shown, or with `failed` that it is given up. */
 async function storeEdit({ row, kind, about, context }: Delivery, failed?: string): Promise<void> {
   const { db, ports, now } = context;
   await db.transaction().execute(async (trx) => {
@@ -464,15 +449,13 @@ interface Rate {
   readonly burstMs: number;
 }
 
-// https://docs.slack.dev/apis/web-api/rate-limits: one message a second in a channel, several hundred a minute in a
-// workspace, and about fifty updates a minute.
+// https://docs.slack.dev/apis/web-api/rate-limits
 const channelRate: Rate = { everyMs: 1_000, burstMs: 0 };
 const rates: Readonly<Record<string, Rate>> = {
   'chat.postMessage': { everyMs: 150, burstMs: 1_000 },
   'chat.update': { everyMs: 1_000, burstMs: 15_000 },
 };
 
-/** Reserves the next free moment of a method in the workspace, or of a channel. */
 async function reserve(db: Db, tenant: string, bucket: string, from: Date): Promise<Date> {
   const { everyMs, burstMs } = rates[bucket] ?? channelRate;
   const earliest = new Date(from.getTime() - burstMs);
@@ -486,7 +469,7 @@ async function reserve(db: Db, tenant: string, bucket: string, from: Date): Prom
   return new Date(Math.max(slot, from.getTime()));
 }
 
-/** Slack asked for a pause: no call of this method before it is over, and earlier reservations are void. */
+/** Slack asked for a pause: earlier reservations of this method are void. */
 async function pauseMethod(db: Db, tenant: string, method: Method, until: Date): Promise<void> {
   await sql`
     insert into slack_pace (tenant, bucket, free_at) values (${tenant}, ${method}, ${until}::timestamptz)

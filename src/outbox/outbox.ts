@@ -30,14 +30,11 @@ import type { Posted } from './slack-port.ts';
  * `commands/reports/pauses.ts` has small kinds and their `put`.
  */
 export interface Outbox {
-  /** Stores a message. False where its id is there already: nothing changes then. */
+  /** Stores a message. False where its id is there already. */
   put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean>;
-  /**
-   * Renders a message again, with this body if its body is stored. Before it is sent that is all; afterwards
-   * the message in Slack is updated. False if there is nothing to change: no such id, dead, or unknown.
-   */
+  /** Renders a message again, and updates it in Slack where it was sent. False where it is dead, unknown or missing. */
   edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
-  /** Takes back a message that nothing was sent of yet. False where it is too late. `ended` is not called. */
+  /** Takes back a message that nothing was sent of yet. False where it is too late. */
   cancel(trx: Trx, id: string): Promise<boolean>;
   find(db: Db, id: string): Promise<OutboxMessage | undefined>;
 }
@@ -46,33 +43,26 @@ export interface NewMessage<About> {
   /** Its idempotency key and marker: `digest:<id>:<due>:0`. Never a secret: every app in the channel may read it. */
   readonly id: string;
   readonly kind: MessageKind<About>;
-  /** Ids for `render` and `ended`, stored as JSON. */
   readonly about: About;
   readonly installation: Installation;
-  /** Channels and user ids, tried in order, or the message whose thread it goes into. */
   readonly to: { readonly places: readonly string[] } | { readonly parent: string };
-  /** Content to send instead of the one its kind renders. Without files: bytes are not stored. */
+  /** Sent instead of what its kind renders. */
   readonly body?: Message | undefined;
-  /**
-   * What follows where the bot may not look whether a message arrived: `look` ends as `unknown`, `once` is taken as sent,
-   * `retry` is posted again, since twice is better than never.
-   */
+  /** Where the bot may not look whether it arrived: `look` ends as `unknown`, `once` as sent, `retry` posts again. */
   readonly doubt: 'look' | 'once' | 'retry';
-  /** Not sent after this; a day from now unless told otherwise. */
+  /** A day from now unless told otherwise. */
   readonly expiresAt?: Date | undefined;
 }
 
-/** How messages of one sort look, and what follows from their end. */
 export interface MessageKind<in About, in Ports = never> {
-  /** Its name in the database: renaming it strands what waits there. */
+  /** Its name in the database. */
   readonly kind: string;
-  /** The message, rendered now. Undefined: nothing is left to tell. Not called where a body is stored. */
+  /** Undefined: nothing is left to tell. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
   /** Replaces a message that Slack or the secret scanner refuses. Tried once. */
   readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (trx: Trx, message: Ended<About>, context: JobContext<Ports>) => Promise<void>;
-  /** Runs in the transaction in which an edit is given up: the message was deleted, its channel is gone. */
   readonly editFailed?: (
     trx: Trx,
     message: { readonly id: string; readonly about: About; readonly code: string },
@@ -83,7 +73,6 @@ export interface MessageKind<in About, in Ports = never> {
 type Rendered = Message | undefined | Promise<Message | undefined>;
 
 export type RenderContext<Ports> = JobContext<Ports> & {
-  /** The channel or the user id that it goes to. */
   readonly place: string;
 };
 
@@ -94,15 +83,10 @@ export interface Ended<About> {
   readonly id: string;
   readonly about: About;
   readonly state: 'sent' | 'unknown' | 'dead';
-  /** The place that took it, or the last one tried. */
   readonly place: string;
-  /** With `sent`; missing where it is taken as sent. */
   readonly posted: Posted | undefined;
-  /** With `dead`. `withdrawn`: `render` had nothing to tell. */
   readonly reason: DeadReason | undefined;
-  /** Slack's word, of the first place that refused. With `sent`: why `renderInstead` was used. */
   readonly code: string | undefined;
-  /** With `held_back` where the kind has `renderInstead`: the reference that is in the log. */
   readonly reference?: string | undefined;
 }
 
@@ -113,10 +97,8 @@ export interface OutboxMessage {
   readonly posted: Posted | undefined;
 }
 
-/** Ties a kind's functions to one type of `about` and the ports they need. */
 export const defineMessage = <About, Ports>(kind: MessageKind<About, Ports>): typeof kind => kind;
 
-/** Brings one row to Slack (`deliver.ts`). */
 export const deliverMessage: JobRef<{ id: string }> = {
   name: 'deliver-message',
   onePerKey: 'running',

@@ -1,10 +1,8 @@
 import type { Installation } from '../auth/identity.ts';
 import type { Attachment, Message } from '../views/blocks/blocks.ts';
 
-/** Slack with the token of this person's installation. */
 export type OpenSlack = (installation: Installation, signal: AbortSignal) => SlackPort;
 
-/** The address of a message, to change it or to answer in its thread. */
 export type Posted = { readonly channel: string; readonly ts: string };
 
 /** Slack for jobs: its own clients, which never delay an answer to a person. Every method throws `SlackFailure`. */
@@ -12,10 +10,7 @@ export interface SlackPort {
   /** Posts into a channel the bot is in, or, with a user's id, into their direct messages. Never retries. */
   post(channel: string, message: Message, options: PostOptions): Promise<Posted>;
   update(at: Posted, message: Message): Promise<void>;
-  /**
-   * Looks for a message of the bot's with this id, posted before a crash or without an answer. Undefined: it is
-   * certainly not there. Fails with `missing_scope` where the workspace does not let the bot read.
-   */
+  /** Looks for a message of the bot's with this id. Undefined: it is certainly not there. */
   find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
   share(files: readonly Attachment[], target: ShareTarget): Promise<void>;
@@ -24,9 +19,7 @@ export interface SlackPort {
     run: string,
     end: { readonly outputs: Readonly<Record<string, unknown>> } | { readonly error: string },
   ): Promise<void>;
-  /** Who reads a channel, of whatever kind. */
   readAudience(channel: string): Promise<Audience>;
-  /** Deletes a file from Slack; one that is gone already is no failure. */
   deleteFile(fileId: string): Promise<void>;
 }
 
@@ -34,9 +27,8 @@ export interface SlackPort {
 export type Audience = 'own' | 'others' | { readonly unknown: string };
 
 export interface PostOptions {
-  /** Metadata by which the message is found again. Never a secret: every app in the channel may read it. */
+  /** Metadata by which the message is found again. Never a secret. */
   readonly id: string;
-  /** Answers in the thread of that message. */
   readonly thread?: string | undefined;
 }
 
@@ -49,10 +41,8 @@ export interface FindWhere {
 }
 
 export interface ShareTarget {
-  /** A channel the bot is in; a person's direct messages are the channel that a post to them answered with. */
   readonly channel: string;
   readonly thread?: string | undefined;
-  /** mrkdwn, above the files. */
   readonly comment?: string | undefined;
   /** Runs when Slack has all bytes and does not show them yet. If it throws, the files are never shown. */
   readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
@@ -64,11 +54,8 @@ export class SlackFailure extends Error {
   readonly outcome: 'refused' | 'unknown';
   /** Slack's own word (`not_in_channel`, `ratelimited`, `held_back` for what the bot stopped itself), or `no_answer`. */
   readonly code: string;
-  /** With `ratelimited`, and with uploads: the pause that Slack asks for. */
   readonly retryAfterSeconds: number | undefined;
-  /** With `held_back`: the reference that is in the log. */
   readonly reference: string | undefined;
-  /** Why a file was not sent, in words for people. */
   readonly sentence: string | undefined;
 
   constructor(

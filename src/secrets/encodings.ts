@@ -1,10 +1,6 @@
-/** Shorter ones are not looked for: `on` is in every other word. */
 const shortest = 6;
 
-/**
- * Whether finding this value somewhere means that it leaked. Plain words, numbers and host names are values of
- * variables and headers too, and stand in many an honest answer.
- */
+/** Whether this value can only be there by a leak: no plain word, number or host name. */
 export function isDistinctive(value: string): boolean {
   if (value.length < shortest || isHost.test(value)) return false;
   if (value.length >= 16) return true;
@@ -15,14 +11,10 @@ export function isDistinctive(value: string): boolean {
 
 const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;
 
-/**
- * The spellings of a secret, lower-cased: unchanged, escaped for JSON, Slack, HTML and URLs, in base64 wherever it begins,
- * in hexadecimal. Long ones in pieces, since half a key is a leak as well.
- */
+/** The lower-case spellings of a secret: escaped, in base64 and hexadecimal; long ones in pieces, since half a key is a leak too. */
 export function encodingsOf(value: string): readonly string[] {
   const parts = piecesOf(value).filter(isDistinctive);
   const pieces = parts.length > 0 ? parts : [value];
-  // Encoded it would be as a whole, and so with its first piece.
   const spelled = [...pieces.flatMap(listEscapedForms), ...listEncodedForms(pieces[0] ?? value)];
   const forms = spelled.map((form) => form.toLowerCase());
   return forms.filter(
@@ -30,7 +22,7 @@ export function encodingsOf(value: string): readonly string[] {
   );
 }
 
-/** The spellings of the whole value but for encodings, to be masked before its pieces. */
+/** The spellings of the whole value, to be masked before its pieces. */
 export function wholeEncodings(value: string): readonly string[] {
   return listEscapedForms(value).map((form) => form.toLowerCase());
 }
@@ -62,7 +54,6 @@ function listEscapedForms(piece: string): string[] {
   return [
     ...spelled,
     quote(slack),
-    // As views show foreign words.
     slack.replaceAll('`', 'ˋ').replaceAll(/\s+/gu, ' '),
     slack.replaceAll('"', '&quot;').replaceAll("'", '&#39;'),
     form,
@@ -81,7 +72,6 @@ function listEncodedForms(piece: string): string[] {
   const bytes = hex.length / 2;
   const base64 = ['', '\0', '\0\0'].map((before, offset) => {
     const encoded = Buffer.from(before + piece).toString('base64');
-    // The characters that this piece alone decides, wherever in the whole it begins.
     return encoded.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes) * 8) / 6));
   });
   return [hex, ...base64].flatMap((form) =>

@@ -1,6 +1,5 @@
 // The one list of names and shapes of secrets. Logs, the audit record and the CDN client use it.
 
-/** Members of a zone whose values are secrets. */
 export const zoneSecretFields = [
   'ZoneSecurityKey',
   'AWSSigningKey',
@@ -10,10 +9,7 @@ export const zoneSecretFields = [
 
 export const hostnameSecretFields = ['Certificate', 'CertificateKey'] as const;
 
-/**
- * Kinds of values that are hidden since they may be secrets. Most are ordinary words that stand in honest answers too, so
- * they are masked where they stand, unless the work may show them anyway. All other kinds are live keys and tokens.
- */
+/** Kinds that are masked where they stand, since most are ordinary words. All other kinds are live keys and tokens. */
 export const doubtfulKinds: ReadonlySet<string> = new Set(['zone-text', 'variable-value']);
 
 const exactNames = new Set(
@@ -23,14 +19,12 @@ const exactNames = new Set(
     ...'certificates authorization proxyAuthorization key cookie setCookie passphrase signature ticket'.split(
       ' ',
     ),
-    // Slack: each lets its holder act or read for a while.
     ...'response_url response_urls trigger_id private_metadata xSlackSignature'.split(' '),
-    // Typed by people: keys and values of variables among it.
     ...'initial_value defaultValue databaseUrl connectionString'.split(' '),
   ].map(normalizeName),
 );
 const endings = /(?:token|secret|password|accesskey|apikey|signingkey|privatekey)$/;
-// The state and the values of a Slack view hold what was typed; a state that is a word (approved) does not.
+// Hold what was typed; a state that is a word (approved) does not.
 const containers = new Set(['state', 'values']);
 
 export function isSecretField(name: string, value: unknown): boolean {
@@ -44,7 +38,6 @@ function normalizeName(name: string): string {
   return name.replaceAll(/[-_]/g, '').toLowerCase();
 }
 
-/** Regular expressions for the shapes of keys and tokens, to be combined with the flag `i`. */
 export const secretShapes = [
   // Slack's tokens, rotated ones (xoxe.xoxb-…) included.
   String.raw`\bxox[a-z](?:\.xox[a-z])?-[\w-]+`,

@@ -1,22 +1,15 @@
-/**
- * Whether a text may hold a key; call it before typed text is logged or echoed. Recognises the shapes of CDN keys (groups
- * of hex with dashes), long random words, and plain UUIDs, which `findCommand` allows as ids after some commands.
- */
+/** Whether a typed text may hold a key: call it before it is logged or echoed. Plain UUIDs count. */
 export function looksLikeKey(text: string): boolean {
   return candidates(text).some((word) => uuid.test(word)) || hasSecret(text);
 }
 
-/** Like `looksLikeKey`, but plain UUIDs are allowed: apps, volumes and tenants have such ids. */
+/** Like `looksLikeKey`, but plain UUIDs are allowed. */
 export function hasSecret(text: string): boolean {
   return candidates(text).some((word) => isHexGroups(word) || isMarkedUuid(word) || isRandom(word));
 }
 
-/**
- * Whether a text typed into a form holds a CDN key. Only the shapes of keys and words that name one count, since fields
- * also take ids, fingerprints and parts of URLs.
- */
+/** Whether a form's text holds a CDN key. Fields also take ids and URLs, so only shapes of keys count. */
 export function hasCdnKey(text: string): boolean {
-  // Phones and web pages insert other dashes and invisible characters.
   const plain = text
     .normalize('NFKC')
     .replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/gu, '')
@@ -33,7 +26,6 @@ export function hasCdnKey(text: string): boolean {
 const uuidLength = 36;
 const uuid = /(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])/iu;
 
-/** The words that are long enough for a key, without `AccessKey:…`, `key=…` and quotes. */
 function candidates(text: string): string[] {
   return text.split(/[\s"'`“”‘’<>|,;:=?&()[\]{}]+/u).filter((word) => word.length >= 20);
 }
@@ -49,7 +41,7 @@ function isHexGroups(word: string): boolean {
   );
 }
 
-/** A UUID with something around it that no zone's name has: capitals, or a word such as `key`. */
+/** A UUID with capitals or a word such as `key` around it. */
 function isMarkedUuid(word: string): boolean {
   return (
     uuid.test(word) && word.length > uuidLength && (/[A-Z]/u.test(word) || /key|secret|token/iu.test(word))

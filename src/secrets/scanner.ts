@@ -2,24 +2,19 @@ import { encodingsOf, isDistinctive, wholeEncodings } from './encodings.ts';
 import { doubtfulKinds } from './fields.ts';
 import { findKnownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
 
-/**
- * The kinds of live keys and tokens that a text contains in any encoding, or a piece of a file; kinds that may leave now
- * do not count, nor doubtful ones. Files are scanned without decoding, at the speed at which they arrive.
- */
+/** The kinds of live keys and tokens that a text or a piece of a file contains, in any encoding. */
 export function findSecretKinds(data: string | Uint8Array): readonly string[] {
   const live = findSecrets(data).filter((secret) => !isDoubtful(secret));
   return [...new Set(live.map(({ kind }) => kind))];
 }
 
-// Longer than any encoding of a secret.
 const overlap = 256;
 
-/** Scans a file piece by piece, in order. Returns the kinds of the live secrets that each piece completes. */
+/** Scans a file piece by piece. Returns the kinds of live secrets that each piece completes. */
 export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
   let before = Buffer.alloc(0);
   return (piece) => {
     const kinds = findSecretKinds(piece);
-    // A secret may begin in one piece and end in the next.
     const seam = Buffer.concat([before, piece.subarray(0, overlap)]);
     const across = before.length > 0 ? findSecretKinds(seam) : [];
     before = Buffer.from(
@@ -29,14 +24,12 @@ export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
   };
 }
 
-/** The text without the secrets that are in it, doubtful ones included. */
 export function redactSecrets(text: string): string {
   return redactFound(text, findSecrets(text));
 }
 
-/** The content without doubtful values in any of its texts. Streams, bytes and the like stay as they are. */
+/** The content without doubtful values in any of its texts. */
 export function redactDoubtful<T>(content: T): T {
-  // Most answers come from work that met none: those are looked through once, by the check of what leaves.
   if (!findKnownSecrets().lists.some((list) => list.some(isDoubtful))) return content;
   if (!findSecrets(textOf(content)).some(isDoubtful)) return content;
   return mapTexts(content, (text) => redactFound(text, findSecrets(text).filter(isDoubtful))) as T;
@@ -52,7 +45,6 @@ function isDoubtful({ kind }: NotedSecret): boolean {
   return doubtfulKinds.has(kind);
 }
 
-/** The value with every text in it mapped, names of members included. */
 export function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
@@ -61,7 +53,7 @@ export function mapTexts(value: unknown, map: (text: string) => string): unknown
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [map(name), mapTexts(one, map)]));
 }
 
-/** All texts of a value, names and numbers included, joined. Streams and forms have their own checks. */
+/** All texts of a value, joined. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'bigint') return String(value);
@@ -76,13 +68,12 @@ export function textOf(value: unknown): string {
     .join('\n');
 }
 
-/** Whether a text, in small letters, stands in what the surrounding work may show. */
 function createShownCheck(): (text: string) => boolean {
   const { shown } = findKnownSecrets();
   return (text) => shown.some((one) => (one.text ??= textOf(one.value).toLowerCase()).includes(text));
 }
 
-/** The text without these values, in any spelling; those of one to three characters stay. */
+/** The text without these values of more than three characters. */
 export function redactValues(text: string, values: readonly string[]): string {
   return maskValues(
     text,
@@ -100,7 +91,7 @@ function maskValues(
   isShown: (form: string) => boolean = () => false,
 ): string {
   const lower = text.toLowerCase();
-  // Whole values first, longest first. The rest are cut or encoded, and are masked with the word they are part of.
+  // Whole values first. Pieces are masked with the word they are part of.
   const whole = byLength(values.flatMap(wholeEncodings)).map((form) => ({ form, pattern: literally(form) }));
   const pieces = byLength(values.flatMap(encodingsOf)).map((form) => ({
     form,
@@ -125,7 +116,6 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   if (filled.length === 0) return [];
   const isText = typeof data === 'string';
   const plain = isText ? Buffer.from(data) : data;
-  // Letters of ASCII are looked through as if they were small; only others have to be made so.
   const bytes = isText && plain.length > data.length ? Buffer.from(data.toLowerCase()) : plain;
   const [found, isShown] = [new Set<NotedSecret>(), createShownCheck()];
   for (const list of filled)
@@ -139,30 +129,25 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
 /** A form of a secret, to be found by one of its first runs of four characters. */
 interface Form {
   readonly secret: NotedSecret;
-  /** Its bytes as characters (Latin 1), small. */
   readonly text: string;
   readonly offset: number;
-  /** Another one with the same hash. */
   readonly next: Form | undefined;
 }
 
 interface Index {
   done: number;
-  /** One bit a hash: nearly every place of a text is passed by a look at it. */
   readonly may: Uint32Array;
   readonly forms: Map<number, Form>;
 }
 
 const [hashBits, runLength] = [16, 4];
-// As many of each form's first runs are in an index: the shortest form is six characters long.
 const stride = 3;
 
-// Most of their content is no secret; the secrets in them are registered one by one.
 const documents = new Set(['installation', 'installation-user']);
 
 const indexes = new WeakMap<NotedSecrets, Index>();
 
-/** Lists only grow, so an index is made once and goes on. One pass over the text whatever the number of secrets. */
+/** Lists only grow, so an index is made once and goes on. */
 function indexOf(list: NotedSecrets): Index {
   const index = indexes.get(list) ?? { done: 0, may: new Uint32Array(2 ** hashBits / 32), forms: new Map() };
   indexes.set(list, index);
@@ -189,7 +174,6 @@ function inBytes(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** Looks for the forms as if every byte were a character (Latin 1) and small. */
 function scan(
   { may, forms }: Index,
   bytes: Uint8Array,
@@ -204,7 +188,6 @@ function scan(
   }
 }
 
-/** By byte: the same letter, small. */
 const small = Uint8Array.from({ length: 256 }, (_, byte) =>
   String.fromCharCode(byte).toLowerCase().charCodeAt(0),
 );
@@ -216,10 +199,9 @@ function standsAt(bytes: Uint8Array, start: number, form: string): boolean {
   return true;
 }
 
-// The bit that tells small letters from capital ones, in each of four bytes.
 const smallLetters = 0x20202020;
 
-/** Hashes four characters regardless of case. Others that differ in that bit only are told apart when compared. */
+/** Hashes four characters regardless of case. */
 function hashOf(four: number): number {
   return Math.imul(four | smallLetters, 0x9e3779b1) >>> (32 - hashBits);
 }

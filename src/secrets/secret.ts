@@ -4,16 +4,11 @@ import { doubtfulKinds } from './fields.ts';
 
 const shown = '[secret]';
 
-/**
- * A value that must never be printed: it reads as `[secret]` in strings, JSON, logs and inspection.
- * Call `reveal()` only where the value leaves for its purpose. From its creation on, the surrounding work is guarded
- * against sending it anywhere else: see `withSecrets`.
- */
+/** A value that reads as `[secret]`. Call `reveal()` only where it leaves for its purpose: all else that leaves is searched for it. */
 export class Secret {
   readonly #value: string;
   readonly #kind: string;
 
-  /** `kind` is a word for the log (`cdn-key`), never a part of the value. */
   constructor(value: string, kind = unnamed) {
     this.#value = value;
     this.#kind = kind;
@@ -42,10 +37,8 @@ const unnamed = 'secret';
 
 export type NotedSecret = { readonly value: string; kind: string };
 
-/** The secrets of one piece of work, oldest first. Only grows. */
 export type NotedSecrets = readonly NotedSecret[];
 
-/** Something that the work may show. `text` is read from it when it is first asked for. */
 export type Shown = { readonly value: unknown; text?: string };
 
 interface Scope {
@@ -55,8 +48,7 @@ interface Scope {
   charactersLeft: number;
 }
 
-// More than a page of API keys, or than a screen of zones with all their rules. Later ones are not registered: the
-// person's own key and the sources of the answer come first.
+// Later ones are not registered: the person's own key comes first.
 const maxSecrets = 2_000;
 const maxCharacters = 1_000_000;
 
@@ -65,21 +57,20 @@ const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly
 const nothing: Kinds = new Set();
 const held = new Set<NotedSecret[]>();
 
-/** Runs one piece of work (a delivery, a request, a job) whose secrets are collected; inside of one it just runs. */
+/** Runs one piece of work (a delivery, a job) whose secrets are collected. */
 export function withSecrets<T>(run: () => T): T {
   if (work.getStore()?.scope) return run();
   const scope: Scope = { noted: [], byValue: new Map(), shown: [], charactersLeft: maxCharacters };
   return work.run({ scope, carried: nothing }, run);
 }
 
-/** Registers a secret with the surrounding work. Anything but text is ignored, so that wire values can be passed. */
+/** Registers a secret with the surrounding work. */
 export function registerSecret(kind: string, value: unknown): void {
   const scope = work.getStore()?.scope;
   if (!scope || typeof value !== 'string' || value === '') return;
   const { noted, byValue } = scope;
   const known = byValue.get(value);
   if (known) {
-    // A specific kind replaces the generic one, and a live one a doubtful one.
     if (known.kind === unnamed || doubtfulKinds.has(known.kind)) known.kind = kind;
     return;
   }
@@ -113,7 +104,6 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
   return work.run({ scope: store?.scope, carried: new Set([...(store?.carried ?? nothing), ...kinds]) }, run);
 }
 
-/** The secrets to search for in outgoing data, the kinds that may leave now, and what the work may show. */
 export function findKnownSecrets() {
   const store = work.getStore();
   const lists: NotedSecrets[] = store?.scope ? [...held, store.scope.noted] : [...held];

@@ -11,9 +11,7 @@ export function readBacklog(db: Db, now: Date): Promise<Measured | undefined> {
   return Promise.race([readAll(db, now).catch(() => undefined), late]);
 }
 
-/** What waits in the database: reads by index, whatever the tables have grown to. */
 async function readAll(db: Db, now: Date): Promise<Measured> {
-  // One by one: a scrape never takes a second connection from people.
   const { rows } = await sql<{ takes: boolean }>`
     select current_setting('transaction_read_only') = 'off' as takes`.execute(db);
   const queues = await readQueues(db, now);
@@ -58,7 +56,6 @@ function readOutbox(db: Db, now: Date) {
 // Longer than runs are spread over, with the time that a job needs to begin.
 const lateSeconds = 120;
 
-/** Scheduled work that should have begun, by kind. Another kind is another member. */
 async function countLate(db: Db, now: Date): Promise<Record<string, number>> {
   const before = new Date(now.getTime() - lateSeconds * 1000);
   const { rows } = await sql<Record<'digest' | 'alert', number>>`select

@@ -17,28 +17,18 @@ export interface Database {
   readonly pool: Pool;
   /** Resolves when the embedded engine has ended without being asked to: nothing can be read or stored any more. */
   readonly ended?: Promise<Error> | undefined;
-  /** Writes a copy of the whole embedded database, compressed, to this path. */
   readonly dump?: (path: string) => Promise<void>;
-  /**
-   * Creates the tables that this version needs. Any number of processes may do so at once. @throws UserError with the GRANT
-   * to run, where the user of the database has too few rights.
-   */
+  /** Creates the tables that this version needs. @throws UserError with the GRANT to run, where one is missing. */
   migrate(): Promise<void>;
   readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
   /** @throws UserError with the address where a server does not answer, or takes no writes. */
   ping(): Promise<void>;
-  /**
-   * Runs work under a lock that ends with its process: no other process of this database runs work under the same name
-   * meanwhile. The work may use `db` freely.
-   */
+  /** Runs work that no other process of this database runs meanwhile under this name. */
   readonly withLock: WithLock;
   close(): Promise<void>;
 }
 
-/**
- * Opens PostgreSQL where a URL is given, else the embedded database in `dataDir`: the same SQL on both. `isPatient`: a
- * statement may take minutes. @throws UserError when it cannot be reached, or when another process uses `dataDir`.
- */
+/** Opens PostgreSQL, or the embedded database in `dataDir`. `isPatient`: a statement may take minutes. @throws UserError */
 export async function openDatabase(options: {
   databaseUrl?: Secret | undefined;
   dataDir: string;
@@ -77,7 +67,6 @@ export async function openDatabase(options: {
 async function migrate(db: Db, log: Log): Promise<void> {
   const migrator = new Migrator({ db, provider: migrationProvider });
   const { error, results = [] } = await migrator.migrateToLatest();
-  // All of them are one transaction: with one that fails the others are rolled back.
   if (error === undefined) {
     for (const { migrationName } of results) log.info({ migration: migrationName }, 'migration applied');
     return;
@@ -107,10 +96,9 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
 
 const undefinedTable = '42P01';
 
-// The queue recreates its other tables, which hold nothing that a job depends on.
 const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
 
-/** The tables of the bot and those of its queue that hold work, as far as this database has them, parents before children. */
+/** The bot's tables that this database has, and those of its queue that hold work, parents before children. */
 export async function findExistingTables(db: Db): Promise<string[]> {
   const { rows } = await sql<{ table: string }>`
     select name as table from unnest(${movedTables}::text[]) with ordinality as known (name, place)
@@ -122,15 +110,12 @@ export async function takeLock(trx: Trx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
 }
 
-/** `pool` is of connections that only locks wait on; without one this process is the only one. */
 function createLocks(pool: Db | undefined): WithLock {
   const last = new Map<string, Promise<unknown>>();
-  // In this process one after the other, so that each name takes one connection.
   return (name, run) => {
     const lock = async () => {
       if (!pool) return run();
       return pool.transaction().execute(async (trx) => {
-        // Another process may hold it for a while, but not forever.
         await sql`set local statement_timeout = '60s'`.execute(trx);
         await takeLock(trx, name);
         return run();
@@ -155,11 +140,8 @@ async function readNames(db: Db): Promise<{ user: string; database: string; sche
   return rows[0] ?? { user: '', database: '', schema: 'public' };
 }
 
-/**
- * Checks that the user of this session may do with the tables what the bot does. @throws UserError with the GRANT to run.
- */
+/** Checks that this user may do with the tables what the bot does. @throws UserError with the GRANT to run. */
 export async function checkRights(db: Db): Promise<void> {
-  // By the catalog, since the schema itself may be closed to this user.
   const { rows } = await sql<{ table: string }>`
     select n.nspname || '.' || c.relname as table
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -183,7 +165,6 @@ export async function checkRights(db: Db): Promise<void> {
   );
 }
 
-/** Runs what creates or changes tables. @throws UserError with the GRANT to run, where the user may not. */
 export async function withCreateRights<T>(db: Db, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -192,7 +173,7 @@ export async function withCreateRights<T>(db: Db, work: () => Promise<T>): Promi
   }
 }
 
-/** @throws UserError with the GRANT to run, where this user may not make the tables of an empty database. */
+/** @throws UserError with the GRANT to run, where this user may not create tables. */
 export async function checkCreateRights(db: Db): Promise<void> {
   const { rows } = await sql<{ may: boolean }>`
     select has_database_privilege(current_database(), 'create')

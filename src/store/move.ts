@@ -12,8 +12,7 @@ import { type Database, findExistingTables, findSchemaState } from './database.t
 import { createQueue } from './queue/queue.ts';
 import { type Db, migrationProvider, type Trx } from './schema.ts';
 
-// A file of lines: the header, then for each table its name and number of rows and a JSON object for each row, then the
-// SHA-256 of everything before. Rows are read and written as text, so that no number passes through JavaScript.
+// A file of lines: a header, for each table its head and a JSON object a row, then the SHA-256 of all before.
 
 const format = 'cdn-chatops database';
 const formatVersion = 2;
@@ -46,10 +45,7 @@ const refusals = {
   ],
 } as const;
 
-/**
- * Writes a snapshot of everything in the database to a file: rows in their sealed form, jobs, the audit.
- * @throws UserError where the database is empty or of another version, and as `writeSnapshot`.
- */
+/** Writes a snapshot of everything in the database to a file, sealed values as they are. @throws UserError */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {
   const state = await findSchemaState(db);
   if (state !== 'current') {
@@ -79,12 +75,8 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
   });
 }
 
-/**
- * Puts what a file of this version holds into an empty database: all of it, or no row. @throws UserError where the file is
- * damaged or of another version, where the database is not empty, and as `Database.migrate`.
- */
+/** Fills an empty database from such a file: all of it, or no row. @throws UserError */
 export async function importDatabase(database: Database, path: string, log: Log): Promise<Moved> {
-  // The whole file first: nothing is begun with one that was cut off.
   const head = await checkFile(path);
   await refuseFilled(database.db);
   await database.migrate();
@@ -104,7 +96,6 @@ export async function importDatabase(database: Database, path: string, log: Log)
     return { ...head, ...total };
   });
   return importing.catch((error: { readonly code?: unknown; readonly message?: unknown }) => {
-    // The class of what has run out: disk, memory, connections.
     if (error instanceof UserError || !String(error.code).startsWith('53')) throw error;
     throw new UserError(
       `The database refused the import: ${String(error.message)} (${String(error.code)}).`,
@@ -168,7 +159,6 @@ async function refuseFilled(db: Db): Promise<void> {
     );
 }
 
-// Of a table in memory at a time, in characters.
 const batchLength = 1_000_000;
 
 async function fillTables(trx: Trx, path: string): Promise<{ tables: number; rows: number }> {
@@ -203,7 +193,6 @@ async function fillTables(trx: Trx, path: string): Promise<{ tables: number; row
   return total;
 }
 
-/** Identities go on behind the rows that came. */
 async function continueSequences(trx: Trx): Promise<void> {
   const { rows } = await sql<{ table: string; column: string }>`
     select table_name as table, column_name as column from information_schema.columns
@@ -230,13 +219,9 @@ async function findVersion(db: Db): Promise<string> {
   return `${newest}, queue ${rows[0]?.version}`;
 }
 
-// Few enough that rows of 100 kB stay small in memory.
 const rowsAtOnce = 200;
 
-/**
- * Writes a snapshot of the database to a file. The file gets its name when it is complete and on the disk, mode
- * 0600; a failure leaves nothing. @throws UserError where the file exists, or cannot be written.
- */
+/** Writes a snapshot to a new file, mode 0600; a failure leaves nothing. @throws UserError where it cannot. */
 export async function writeSnapshot<T>(
   db: Db,
   path: string,

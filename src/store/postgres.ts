@@ -12,17 +12,11 @@ const maxConnections = 5;
 const maxUnlimited = 2;
 const maxQueue = 3;
 const connectTimeoutMs = 5_000;
-// Before its first statement counts as silence.
 const checkMs = 6_000;
-// A person waits for each of these queries; the longest takes milliseconds.
 const statementTimeoutMs = 5_000;
-// A server that lives has ended the statement by then.
 const silenceMs = 7_000;
 
-/**
- * Pools of connections to a PostgreSQL server. `isPatient`: statements may take minutes, as an operator's do. @throws
- * UserError when the server cannot be reached, refuses, or cannot be used; its message never holds the password.
- */
+/** Pools of connections to a server. @throws UserError where it cannot be used; the message never holds the password. */
 export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = false) {
   const common: PoolConfig = {
     connectionString: databaseUrl.reveal(),
@@ -54,13 +48,11 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
       pool: create({ max: maxQueue }),
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       poolUse: () => countConnections(pool),
-      // Without a statement timeout: a migration may take minutes, and wait for another process.
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       explain: (error: unknown) => toUserError(error, address),
       close,
     };
   } catch (error) {
-    // Not awaited: it waits for connections that a pooler keeps waiting.
     void close();
     throw error instanceof UserError ? error : toUserError(error, address);
   }
@@ -80,17 +72,14 @@ async function checkServer(pool: Pool, address: string): Promise<void> {
   if (await isTransactionPool(pool)) throw withCode('shared sessions');
 }
 
-/**
- * Whether two clients are given each other's session once their transactions have ended: statements that are prepared and
- * settings of a session would get lost, or into the hands of others.
- */
+/** Whether a pooler gives two clients each other's session: prepared statements would get lost. */
 async function isTransactionPool(pool: Pool): Promise<boolean> {
   const clients = await Promise.all([pool.connect(), pool.connect()]).catch((error: Error) => {
     throw error.message.includes('timeout') ? withCode('no session') : error;
   });
   const findSessions = async (): Promise<unknown[]> => {
     const found: unknown[] = [];
-    // One after the other, and the later one first: a pooler takes what was used last, or what was not used for longest.
+    // The later one first: a pooler takes what was used last, or what was not used for longest.
     for (const client of clients.toReversed()) {
       const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
       found.unshift(rows[0]?.pid);
@@ -114,7 +103,6 @@ function describeAddress(databaseUrl: string): string {
   return `${hostname || 'this machine'}:${port || '5432'}${pathname}`;
 }
 
-/** By the code of the driver or the server: the problem, and the next step where it is not to check the address. */
 const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: string]>> = {
   ECONNREFUSED: ['No database answers at {address} (connection refused).'],
   ENOTFOUND: ["The database's host cannot be found: {address}."],
@@ -204,9 +192,8 @@ interface Failure {
   readonly syscall?: string;
 }
 
-/** Parsers by type id, in place of the driver's. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
-  // int8: a number while it is exact, beyond that a bigint.
+  // int8: a number while it is exact.
   20(text) {
     const value = Number(text);
     return Number.isSafeInteger(value) ? value : BigInt(text);
@@ -220,19 +207,15 @@ const types = {
     (format === 'binary' ? undefined : parsers[id]) ?? pg.types.getTypeParser(id, format as 'text'),
 };
 
-/** Shared by the pools of a database: connections from before `since` lead to a server that takes no writes or is gone. */
+/** Shared by the pools: connections from before `since` lead to a server that takes no writes or is gone. */
 interface Primary {
   since: number;
-  /** When each connected. */
   readonly clients: Map<PoolClient, number>;
 }
 
 const warningMs = 1_000;
 
-/**
- * A pool of connections, without those to a server that no longer takes writes or is gone. `setup`: the first statements of
- * each session.
- */
+/** A pool without connections to a lost server. `setup`: the first statements of each session. */
 export function createPool(
   config: PoolConfig,
   log: Log,
@@ -266,7 +249,6 @@ export function createPool(
     Object.assign(client, {
       query(...given: unknown[]) {
         const result = query(...given);
-        // What the driver asks for itself has a callback.
         if (result instanceof Promise) result.catch(onFailure);
         return result;
       },
@@ -288,7 +270,6 @@ export function createPool(
   });
 }
 
-// The driver's words for `query_timeout`.
 const silence = 'Query read timeout';
 
 export function countConnections(pool: Pool): { readonly inUse: number; readonly waiting: number } {

@@ -28,7 +28,6 @@ type Rows<Tables> = {
   [Table in keyof Tables]: { [Name in keyof Tables[Table]]: Column<Tables[Table][Name]> };
 };
 
-/** Column types that the SQL does not tell. */
 interface Narrowed {
   audit_records: { detail: ColumnType<Record<string, string | number | boolean>, string, never> };
   outbox: { state: 'due' | 'sending' | 'sent' | 'unknown' | 'dead'; doubt: 'look' | 'once' | 'retry' };
@@ -38,7 +37,6 @@ export type Schema = Rows<typeof tables> & Narrowed;
 export type Db = Kysely<Schema>;
 export type Trx = Transaction<Schema>;
 
-/** Every table with its columns as SQL, parents before children, without the queue's. */
 export const definedTables: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
   Object.entries(tables),
 );
@@ -69,7 +67,6 @@ const refuseChange = `create or replace function refuse_change() returns trigger
         using errcode = 'integrity_constraint_violation';
     end $$`;
 
-/** Runs all statements as one: the driver sends no others together. */
 function runTogether(statements: readonly string[]): Migration {
   const body = statements.map((statement) => `${statement};`).join('\n');
   return {
@@ -80,11 +77,7 @@ function runTogether(statements: readonly string[]): Migration {
 const movedColumns = `tenant, enterprise_id, team_id, owner, channel, body, revision, paused, paused_by,
   pause_notice, next_due, failures, created_at, deleted_at`;
 
-/**
- * Brings a database of a version before 0.2.0 to the tables of this one, around the creation of what it lacks. Digests and
- * watches become one table: digests are renamed in place, so that runs and baselines keep their keys, and alerts move in.
- * Ids are short and drawn at random: an alert whose id a digest has gets another one.
- */
+/** Brings a database of a version before 0.2.0 to these tables: digests and watches become reports. */
 const upgrade = {
   before: `if to_regclass('digests') is not null then
       alter table digests rename to reports;
@@ -125,20 +118,16 @@ const upgrade = {
       keyring_keys, keyring_members, native_support`,
 };
 
-/** Made the tables of versions before 0.2.0. New databases have them from the first, older ones are brought along by the last. */
+/** Migrations of versions before 0.2.0. */
 const earlier = `0002-slack 0003-engines 0004-settings 0005-names 0006-accounts 0007-error-counts 0008-health
   0009-zone-settings 0010-steps 0011-native-support 0012-watches 0013-closed-steps 0014-scale 0015-access-rounds
   0016-incident-messages 0017-export-deaths 0018-error-days 0019-reports 0020-zone-baselines`.split(/\s+/u);
 
-/**
- * Every change of the tables, in the order of their names. From the release of 0.2.0 on the definitions of tables are never
- * edited: the next change is a new migration. Going back is restoring a backup, so there is no `down`.
- */
+/** Every change of the tables. Never edited: the next change is a new migration. */
 const migrations: Record<string, Migration> = {
   '0001-auth': runTogether(createTables('')),
   ...Object.fromEntries(earlier.map((name) => [name, { up: async () => {} }])),
   '0021-one-schema': runTogether([upgrade.before, ...createTables('if not exists'), upgrade.after]),
-  // Databases that ran the migration before while it still left this column there.
   '0022-baseline-revision': runTogether([
     `if exists (select from information_schema.columns where table_schema = current_schema()
         and table_name = 'report_baselines' and column_name = 'revision') then

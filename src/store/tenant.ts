@@ -5,17 +5,15 @@ import type { Database } from './database.ts';
 import { appendLines, writeSnapshot } from './move.ts';
 import { type Db, definedTables, type Trx } from './schema.ts';
 
-/** The rows of a tenant in a table: a condition on the table. */
 type Condition = (tenant: string) => RawBuilder<boolean>;
 
 type Counts = ReadonlyMap<string, number>;
 
 const jobs = 'pgboss.job';
 
-/** Sealed values, and what authenticates them or stands for a secret: nobody reads them, and they open doors. */
 const secretColumns = ['sealed', 'mac', 'value_mac', 'token_hash'];
 
-/** The tables with rows of tenants, parents before children: by their column `tenant`, or that of a parent; and jobs. */
+/** The tables with rows of tenants and the condition on each, parents before children; and jobs. */
 export function findTenantTables(): ReadonlyMap<string, Condition> {
   const found = new Map<string, Condition>();
   for (const [table, columns] of definedTables) {
@@ -64,7 +62,6 @@ export async function countTenantRows(db: Db, tenant: string): Promise<Map<strin
   return counts;
 }
 
-/** The tenants with rows in a table of their own, in order. */
 export async function findTenants(db: Db): Promise<string[]> {
   const own = [...definedTables].filter(([, columns]) => 'tenant' in columns);
   const { rows } = await sql<{ tenant: string }>`
@@ -75,10 +72,7 @@ export async function findTenants(db: Db): Promise<string[]> {
   return rows.map(({ tenant }) => tenant);
 }
 
-/**
- * Writes what is stored of a tenant into a file, a line of JSON a row, without sealed values. Returns the rows by table.
- * @throws UserError as `writeSnapshot`.
- */
+/** Writes what is stored of a tenant into a file of JSON lines, without sealed values. @throws UserError */
 export function exportTenant({ db }: Database, tenant: string, path: string): Promise<Counts> {
   return writeSnapshot(db, path, async (trx, append) => {
     const tables = findTenantTables();
@@ -102,9 +96,8 @@ export function exportTenant({ db }: Database, tenant: string, path: string): Pr
 }
 
 /**
- * Deletes every row of a tenant. First, in a separate transaction, sealed values and the ways to link a key: whatever
- * happens then, its secrets are gone. `before` and `after` run in the transaction of the rest, around it. Repeating all is
- * harmless. @throws UserError where the running bot has locked the same rows, or the user does not own the tables.
+ * Deletes every row of a tenant, its secrets first. `before` and `after` run in the transaction of the rest. @throws UserError
+ * where rows are locked, or the user does not own the tables.
  */
 export async function eraseTenant<T>(
   db: Db,
@@ -136,8 +129,7 @@ export async function eraseTenant<T>(
   const late = new Set([...guarded, ...guarded.map((table) => findParent(table)?.table)]);
   await run(async (trx) => {
     await deleteFrom(trx, (table) => !late.has(table));
-    // The triggers keep the bot from changing these tables. Their owner sets them aside until the commit. Locked last,
-    // as the bot does, so that neither waits for the other.
+    // The tables' owner sets the triggers aside until the commit. Locked last, as the bot does.
     for (const table of guarded) await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);
     const found = await before(trx);
     await deleteFrom(trx, (table) => late.has(table));

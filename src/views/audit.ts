@@ -93,7 +93,6 @@ function describeIntegrity({ head, verdict, since }: AuditList['state']): string
     : `${records}, none of the newest ${formatInteger(head.seq - since + 1)} altered (\`npm run audit:verify\` checks all)`;
 }
 
-/** `2 records about denied of @Bob`; nothing if all of the newest are shown. */
 function describeSelection({ who, kind }: AuditView, found: number): string {
   if (who === undefined && kind === undefined) return '';
   const about = kind === undefined ? '' : ` about ${escapeMrkdwn(kind, 40)}`;
@@ -101,7 +100,6 @@ function describeSelection({ who, kind }: AuditView, found: number): string {
   return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
 }
 
-/** The fault of the first wrong record, in plain text that needs no escaping. */
 export function describeBroken({ seq, problem, found, noted }: Broken): string {
   const instead = Number.isSafeInteger(found)
     ? `record ${formatInteger(found ?? 0)} is in its place`
@@ -182,7 +180,6 @@ function name(text: Fact, most = 40): string {
   return escapeMarkup(plainText(String(text ?? ''), most));
 }
 
-/** `Digest paused: 4f2k (reason by hand)` */
 function nameFacts({ event, subject, actor, detail }: AuditRecord): string {
   const facts = Object.entries(detail).map(
     ([fact, value]) => `${humanize(fact)} ${plainText(String(value), 60)}`,
@@ -203,7 +200,6 @@ function nameSettings({ subject, detail }: AuditRecord, verb = ''): string {
 
 const operations: Readonly<Record<string, string>> = { 'volume-delete': 'delete', 'variable-update': 'set' };
 
-/** `delete volume v1 of app a1`, `set FEATURE_X of script 301`. */
 function nameOperation({ detail }: AuditRecord): string {
   const { kind, operation: id, volume, app, variable, name: named, script } = detail;
   const verb = typeof kind === 'string' && Object.hasOwn(operations, kind) ? operations[kind] : '';
@@ -214,7 +210,6 @@ function nameOperation({ detail }: AuditRecord): string {
   return join([verb, what], ' ');
 }
 
-/** What acts in the name of the person: Slack's assistant, or a client with a token of theirs. */
 function nameVia({ detail: { via } }: AuditRecord, before: string): string {
   if (typeof via !== 'string') return '';
   return before + (via === 'assistant' ? 'Slack’s assistant' : name(via, 60));

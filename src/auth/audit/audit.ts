@@ -59,12 +59,10 @@ export const auditEvents = [
 export type AuditEvent = (typeof auditEvents)[number];
 
 export interface AuditInput {
-  /** The organisation or workspace (`tenantId`), or `deployment` for events of all of them. */
+  /** A `tenantId`, or `deployment`. */
   readonly tenant: string;
-  /** A user id, or `system` for the bot itself. */
   readonly actor: string;
   readonly event: AuditEvent;
-  /** A user id, a zone id, an operation's seal. */
   readonly subject?: string | undefined;
   /** Never a secret, and never free text that people typed. */
   readonly detail?: Readonly<Record<string, Details[string] | undefined>> | undefined;
@@ -73,16 +71,12 @@ export interface AuditInput {
 
 export type Audit = ReturnType<typeof createAudit>;
 
-/** The tenant of events of the whole deployment. No Slack id is a lower-case word. */
 export const deployment = 'deployment';
 
 /** The append-only audit record, a hash chain in each tenant. */
 export function createAudit({ db, now }: { db: Db; now: () => Date }) {
   return {
-    /**
-     * Appends a record: in `trx`, as the last step of the change it records, else in a separate transaction, which the embedded
-     * database takes only while no other is open. @throws Error where a value looks like a key or token.
-     */
+    /** Appends a record, in `trx` as its last step. @throws Error where a value looks like a key or token. */
     async record(entry: AuditInput, trx?: Trx): Promise<void> {
       const facts = toFacts(entry);
       if (trx) await append(trx, facts, now);
@@ -91,7 +85,6 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
     async recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]> {
       return (await findRecentAudit(db, tenant, most, filter)).map(makeReadable);
     },
-    /** Verifies the newest `most` records: quick for a chain of any length. */
     async check(tenant: string, most: number) {
       const [newest] = await findRecentAudit(db, tenant, 1);
       const since = Math.max(1, (newest?.seq ?? 0) - most + 1);
@@ -101,7 +94,6 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
         since,
       };
     },
-    /** Every record up to a number that passes the filter, oldest first, in pieces of a bounded size. */
     pieces: (tenant: string, upTo: number, filter?: AuditFilter) =>
       readAudit(db, tenant, 0, { ...filter, upTo }),
   };
@@ -122,12 +114,11 @@ async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
     .execute();
 }
 
-/** Altered rows are shown too: the chain check reports the alteration. */
+/** Altered rows are shown too. */
 function makeReadable(record: AuditRecord): AuditRecord {
   return isReadable(record) ? record : { ...record, at: new Date(0), detail: {} };
 }
 
-/** The entry in the form that both engines store and return. @throws Error where it holds a secret. */
 function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInput): Facts {
   const facts: Record<string, Details[string]> = {};
   for (const [name, value] of Object.entries(detail ?? {})) {
@@ -144,12 +135,11 @@ function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInpu
   };
 }
 
-/** Whether a record would refuse this value: it has the shape of a key or token, or is a known live secret. */
+/** Whether it looks like a key or token, or is a known live secret. */
 export function isSecretLike(value: string): boolean {
   return refusedShapes.test(value) || findSecretKinds(value).length > 0;
 }
 
-// Neither engine stores NUL or half a surrogate pair.
 function cleanText(name: string, value: string): string {
   // Only the place is named: the value may be the secret.
   if (isSecretLike(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
@@ -163,7 +153,6 @@ const maxLength = 1_000;
 const refusedShapes = new RegExp(
   [
     ...secretShapes,
-    // A keyring entry, a JSON web token, a key file.
     String.raw`[\w-]{1,32}:[\w+/-]{43}=?(?![\w+/=-])`,
     // A word is read from its beginning only: from each `eyJ` in it, the work would grow with the square of its length.
     String.raw`(?<![\w-])(?=[\w-]*eyJ[\w-]{10})[\w-]+\.[\w-]+\.`,
@@ -179,7 +168,6 @@ export interface AuditRecord {
   readonly seq: number;
   readonly at: Date;
   readonly actor: string;
-  /** One of `auditEvents`, unless another version of the bot wrote it. */
   readonly event: string;
   readonly subject: string | null;
   readonly detail: Details;
@@ -197,7 +185,7 @@ export function hashRecord(record: Omit<AuditRecord, 'hash'>): string {
   return createHash('sha256').update(canonical).digest('hex');
 }
 
-/** Whether the columns that the owner of the table can fill with anything hold what `record` writes. */
+/** Whether columns that anything can be written to hold what `record` writes. */
 function isReadable({ at, detail }: { readonly at: unknown; readonly detail: unknown }): boolean {
   if (!(at instanceof Date) || Number.isNaN(at.getTime())) return false;
   if (typeof detail !== 'object' || detail === null || Array.isArray(detail)) return false;
@@ -234,7 +222,6 @@ async function* readAudit(
     const records: AuditRecord[] = await query.where('seq', '>', last).execute();
     if (records.length > 0) yield records;
     last = records.length < pieceSize ? undefined : records.at(-1)?.seq;
-    // In the embedded database nothing else runs between queries otherwise.
     await yieldToEventLoop();
   }
 }
@@ -253,16 +240,12 @@ function selectRecords(db: Db, tenant: string, { who, events, upTo }: AuditFilte
 
 type Link = { readonly seq: number; readonly hash: string };
 
-/** The newest link of a tenant's chain at some time, as the log has it. */
 export type LoggedHead = Link & { readonly tenant: string };
 
 export interface Broken {
   readonly tenant: string;
   readonly seq: number;
-  /**
-   * `found` stands in the place of a missing one. `unlinked`: it does not follow the one before. `rewritten`: the log names
-   * another hash. `cut-off`: it is gone with everything after it, up to a logged head.
-   */
+  /** `unlinked`: does not follow the one before. `rewritten`, `cut-off`: the log has another hash, or it and more. */
   readonly problem: 'missing' | 'altered' | 'unlinked' | 'rewritten' | 'cut-off';
   readonly found?: number;
   readonly noted?: Link;
@@ -272,11 +255,7 @@ export type ChainVerdict =
   | { readonly ok: true; readonly records: number; readonly head: string | undefined }
   | { readonly ok: false; readonly broken: Broken };
 
-/**
- * Reads a tenant's chain from record `since` on and reports the first wrong record. The hashes have no key: an owner of the
- * database can write a new chain, and records that are cut off at the end leave a whole, shorter one. Heads from the log
- * in `noted` detect both.
- */
+/** The first wrong record from `since` on. Whoever owns the database can write a new chain: heads from the log (`noted`) show it. */
 export async function verifyChain(
   db: Db,
   tenant: string,
@@ -308,7 +287,6 @@ export async function verifyChain(
 }
 
 export async function findHeads(db: Db): Promise<(LoggedHead & { readonly at: Date })[]> {
-  // By the primary key: each tenant once, and one record of it.
   const { rows } = await sql<LoggedHead & { at: Date }>`
     with recursive tenants as (
       select min(tenant) as tenant from audit_records
@@ -321,7 +299,7 @@ export async function findHeads(db: Db): Promise<(LoggedHead & { readonly at: Da
   return rows;
 }
 
-/** The verdict on every chain, or on that of one tenant. A chain that only the log knows is cut off whole. */
+/** The verdict on every chain, or on one. A chain that only the log knows is cut off whole. */
 export async function verifyChains(
   db: Db,
   { tenant, heads = [] }: { readonly tenant?: string | undefined; readonly heads?: readonly LoggedHead[] },
@@ -333,10 +311,7 @@ export async function verifyChains(
   return verdicts;
 }
 
-/**
- * Logs the newest link of each chain that grew within a day. Whoever keeps the logs can show that records were cut off or
- * rewritten since: `npm run audit:verify -- --heads <log file>`.
- */
+/** Logs the newest link of each chain: `npm run audit:verify -- --heads <log file>` compares. */
 export const logAuditHeads = defineJob({
   name: 'log-audit-heads',
   cron: '7 * * * *',

@@ -10,12 +10,11 @@ import { Secret } from '../../secrets/secret.ts';
 export interface KeyringKey {
   readonly id: string;
   readonly key: KeyObject;
-  /** Derived from `key`; authenticates the records of sealed rows. */
   readonly macKey: KeyObject;
   readonly entry: Secret;
 }
 
-/** The keys of the stored rows. The first seals new rows, all of them open. */
+/** The first key seals new rows, all of them open. */
 export interface Keyring {
   readonly primary: KeyringKey;
   readonly ids: readonly string[];
@@ -34,9 +33,7 @@ export interface ReadKeyring {
 export interface KeyringSource {
   readonly keys?: Secret | undefined;
   readonly file?: string | undefined;
-  /** A command of the system's shell that prints the same, such as one of a secret store. */
   readonly command?: string | undefined;
-  /** Else: the directory whose key file is read, and created if missing. */
   readonly createIn?: string | undefined;
 }
 
@@ -45,7 +42,7 @@ const howToMakeKey = 'echo "k1:$(openssl rand -base64 32)", or npm run keys -- n
 
 /**
  * Reads the keyring. Only a missing key file in `createIn` is created, and never while rows are sealed (`inUse`).
- * @throws UserError that names the entry by its position, never by its content.
+ * @throws UserError that never names an entry's content.
  */
 export async function readKeyring(given: KeyringSource & { inUse?: boolean }): Promise<ReadKeyring> {
   const { keys, file, command, createIn, inUse = false } = given;
@@ -91,7 +88,6 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
       'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
     );
   });
-  // Secrets that an orchestrator mounts are often readable by all inside their container: a warning, not a refusal.
   const isPrivate = process.platform === 'win32' || (mode & 0o077) === 0;
   const warning = `The key file ${path} can be read by others on this machine: chmod 600 it.`;
   return {
@@ -102,7 +98,6 @@ async function readFrom(path: string, source: string): Promise<ReadKeyring> {
   };
 }
 
-/** `source` names the text in errors. @throws UserError that names the entry by its position, never by its content. */
 export function parseKeyring(text: Secret, source: string): ReadKeyring {
   const form = `An entry is kid:base64key. A new one: ${howToMakeKey}`;
   const keys: KeyringKey[] = [];
@@ -112,7 +107,6 @@ export function parseKeyring(text: Secret, source: string): ReadKeyring {
     const [id, encoded] = entry.split(/:(.*)/);
     if (id === undefined || encoded === undefined) throw refuse('has no key ID: the colon is missing');
     if (!isKeyId(id)) throw refuse('has a bad key ID: 1 to 32 letters, digits, - or _');
-    // Both alphabets, padded or not. Node's decoder would skip over anything else.
     if (!/^[\w+/-]+={0,2}$/.test(encoded)) throw refuse('holds a key that is not base64');
     const bytes = Buffer.from(encoded, 'base64');
     if (bytes.length !== keyBytes) throw refuse(`holds a key of ${bytes.length} bytes, not ${keyBytes}`);
@@ -144,7 +138,7 @@ export function createKeyEntry(id = `k${randomBytes(4).toString('hex')}`): Secre
   return new Secret(`${id}:${randomBytes(keyBytes).toString('base64')}`);
 }
 
-/** Makes a key file with one new key, whole or not at all, unless there is one; true = made. The directory is locked. */
+/** Makes a key file with one new key, whole or not at all; true = made. */
 async function createKeyFile(path: string): Promise<boolean> {
   if (existsSync(path)) return false;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });

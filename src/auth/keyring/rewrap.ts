@@ -38,7 +38,7 @@ export async function countKeyUse(db: Db, tables: readonly SealedTable[]): Promi
   });
 }
 
-/** `12 linked keys, 1 installation`: the rows under one key; undefined = none. */
+/** `12 linked keys, 1 installation`; undefined = none. */
 export function describeUse(use: readonly KeyUse[], keyId: string): string | undefined {
   const words = use.filter((one) => one.keyId === keyId).map((one) => one.words);
   return words.length === 0 ? undefined : words.join(', ');
@@ -50,10 +50,7 @@ export function findMissingKeys(use: readonly KeyUse[], keyring: Keyring): strin
 
 const guide = 'docs/operating.md, “Lost keyring”, says what to do where it is gone for good.';
 
-/**
- * Call before anything is served or sealed. @throws UserError where rows are sealed under a key that is not there, or where
- * no row opens under the key that it names.
- */
+/** Call before anything is sealed. @throws UserError where a key of sealed rows is missing, or is another one. */
 export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly SealedTable[]): Promise<void> {
   const use = await countKeyUse(db, tables);
   const missing = findMissingKeys(use, keyring);
@@ -88,7 +85,6 @@ async function opensItsRows(db: Db, keyring: Keyring, id: string, tables: readon
   return tried === 0;
 }
 
-/** Undefined where the row does not open. @throws what is no SealError */
 function ifOpens<T>(opening: Promise<T>): Promise<T | undefined> {
   return opening.catch((error: unknown) => {
     if (error instanceof SealError) return undefined;
@@ -96,7 +92,7 @@ function ifOpens<T>(opening: Promise<T>): Promise<T | undefined> {
   });
 }
 
-/** Tries every sealed row: how many there are, and whose do not open (`tenant/user`). Changes nothing. */
+/** Tries every sealed row: whose do not open (`tenant/user`). */
 export async function findUnopened(
   db: Db,
   sealer: Sealer,
@@ -120,7 +116,7 @@ interface SealedRow extends VersionedRow {
 
 const batchSize = 100;
 
-/** The sealed rows, or those that a condition selects, table by table in the order of their slots, in batches. */
+/** The sealed rows that a condition selects, in the order of their slots, in batches. */
 async function* readRows(
   db: Db,
   tables: readonly SealedTable[],
@@ -143,10 +139,7 @@ async function* readRows(
   }
 }
 
-/**
- * Puts every row under the first key while people work, by compare-and-set on the value that was read: a key that a person
- * links meanwhile stays, and what a killed process left is done by the next. Rows that do not open are left.
- */
+/** Puts every row under the first key while people work, by compare-and-set. Rows that do not open are left. */
 export async function rewrap(options: {
   db: Db;
   sealer: Sealer;
@@ -177,10 +170,7 @@ async function rewrapRow(db: Db, sealer: Sealer, { table, slot, sealed, version 
   return Number(numAffectedRows);
 }
 
-/**
- * Destroys every row under a key that is lost or does not open it, and answers how many; the owner of one connects again. Such
- * a row has no copy that opens, so its version stays: what a person links meanwhile is under another key.
- */
+/** Destroys every row under a lost key, and answers how many. */
 export async function destroyRowsByKey(options: {
   db: Db;
   tables: readonly SealedTable[];

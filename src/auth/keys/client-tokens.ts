@@ -4,7 +4,6 @@ import { registerSecret } from '../../secrets/secret.ts';
 import type { Db } from '../../store/schema.ts';
 import { type Person, readPerson, tenantId, toPersonColumns } from '../identity.ts';
 
-/** A person's token for a client other than Slack: an editor, a terminal. */
 export interface ClientToken {
   readonly id: string;
   readonly name: string;
@@ -43,7 +42,7 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
 
   return {
     list,
-    /** The token is shown once and kept nowhere. Undefined without a connected key, or where there are ten already. */
+    /** Undefined without a connected key, or with ten tokens already. */
     async make(person: Person, { name, days }: { readonly name: string; readonly days: number }) {
       const key = await db
         .selectFrom('linked_keys')
@@ -62,7 +61,6 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
         .execute();
       return { token, expiresAt: expires_at };
     },
-    /** Whose token it is; undefined for one that ended or never was. */
     async find(token: string): Promise<{ readonly person: Person; readonly name: string } | undefined> {
       if (!shape.test(token)) return undefined;
       registerSecret('client-token', token);

@@ -18,7 +18,7 @@ import {
 } from './sealing.ts';
 
 export interface LinkedKey {
-  /** 8 hexadecimal characters: tells two keys apart and says nothing else about them. */
+  /** Tells two keys apart and nothing else: 8 hexadecimal characters. */
   readonly fingerprint: string;
   readonly linkedAt: Date;
 }
@@ -30,14 +30,11 @@ export interface RevealedKey extends LinkedKey {
 
 export interface StoredKey extends VersionedRow {
   readonly fingerprint: string;
-  /** In JSON it is a text. */
   readonly linked_at: Date | string;
 }
 
-/** A person's own key does not open, as opposed to another sealed value. */
 export class LinkedKeyError extends SealError {}
 
-/** For the audit: the actor, else the person themselves, and a stable word such as `disconnect`. */
 interface KeyChangeReason {
   readonly actor?: string;
   readonly cause?: string;
@@ -52,7 +49,7 @@ export const linkedKeysTable: SealedTable = {
   noun: ['linked key', 'linked keys'],
 };
 
-/** Keeps each person's CDN key, sealed for that person. Every change is audited in the transaction that makes it. */
+/** Keeps each person's CDN key, sealed for that person. Changes are audited in their transaction. */
 export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Date; audit?: Audit }) {
   const { db, sealer, now, audit = createAudit({ db, now }) } = options;
 
@@ -62,7 +59,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
     return rows.where((is) => is.and(key)).executeTakeFirst();
   };
 
-  /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
+  /** @throws LinkedKeyError, which is audited, where the row does not open for this person or is not the newest. */
   const open = async (person: Person, row: StoredKey): Promise<RevealedKey> => {
     try {
       const key = await openRow(sealer, row, slotOf(person));
@@ -138,7 +135,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
   };
 }
 
-/** A column for a query: a person's stored key, for `open`; null if they have none. */
 export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<unknown>) {
   return sql<StoredKey | null>`(
     select row_to_json(own) from (
@@ -146,7 +142,7 @@ export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<
        where tenant = ${tenant} and user_id = ${userId}) own)`;
 }
 
-/** The key of a person without whom a job cannot run. @throws UserError if they have no key, and LinkedKeyError. */
+/** @throws UserError where they have no key, and LinkedKeyError. */
 export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Person): Promise<RevealedKey> {
   const linked = await keyStore.reveal(person);
   if (linked) return linked;
@@ -157,7 +153,7 @@ export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Per
   );
 }
 
-/** Until the end of the transaction. Linking shares the lock; destroying the keys of a tenant waits for all of it. */
+/** Linking shares the lock; destroying the keys of a tenant waits for all of it. */
 async function lockLinking(trx: Trx, tenant: string, mode: 'shared' | 'exclusive'): Promise<void> {
   const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
   await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
@@ -177,7 +173,7 @@ function slotOf(person: Person): Slot {
   return { tenant: tenantId(person), userId: person.userId, kind: linkedKeysTable.kind };
 }
 
-// A separate hash domain: the same eight characters must not appear where another program prints a plain hash of a key.
+// A separate hash domain: another program may print a plain hash of a key.
 function fingerprintOf(key: Secret): string {
   const hash = createHash('sha256').update(`cdn-chatops key fingerprint\0${key.reveal()}`);
   return hash.digest('hex').slice(0, 8);

@@ -15,10 +15,8 @@ export interface KeyPage {
 type EndOfLink = 'used' | 'voided' | 'refused';
 
 export interface KeyLink {
-  /** The hash it is stored under: names it, opens nothing. */
   readonly id: string;
   readonly person: Person;
-  /** The name on the page, so that people notice a link that is not theirs. */
   readonly shownFor: string;
   readonly expiresAt: Date;
   readonly state: 'open' | 'expired' | EndOfLink;
@@ -29,12 +27,11 @@ export type KeyLinks = ReturnType<typeof createKeyLinks>;
 const lifetimeMs = 10 * minuteMs;
 const openAtOnce = 3;
 const maxRefusals = 5;
-/** An ended link still says so for this long. */
 const knownMs = dayMs;
 
 export const keyLinkMinutes = lifetimeMs / minuteMs;
 
-/** The form of a token: 128 random bits in base64url and 48 bits of their MAC in hexadecimal. */
+/** 128 random bits in base64url and 48 bits of their MAC in hexadecimal. */
 export const tokenShape = '[\\w-]{22}[\\da-f]{12}';
 const shape = new RegExp(`^${tokenShape}$`);
 
@@ -46,14 +43,12 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
 
   const update = (token: string) => db.updateTable('key_links').where('token_hash', '=', hashOf(token));
 
-  /** Takes back a person's open links, except the newest `keep`. */
   const close = async (person: Person, keep = 0): Promise<void> => {
     const open = { tenant: tenantId(person), user_id: person.userId, ended: null };
     const newest = db
       .selectFrom('key_links')
       .select('token_hash')
       .where((is) => is.and(open))
-      // The hash orders two of one millisecond, so that every process keeps the same ones.
       .orderBy('made_at', 'desc')
       .orderBy('token_hash')
       .limit(keep);
@@ -65,7 +60,7 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
       .execute();
   };
 
-  /** Makes a link; of the person's older ones the last two stay open. */
+  /** Makes a link; the two before it stay open. */
   const offer = async (person: Person, shownFor: string): Promise<{ token: string; expiresAt: Date }> => {
     const random = randomBytes(16).toString('base64url');
     const token = `${random}${macsOf(random)[0]}`;
@@ -82,7 +77,6 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     return { token, expiresAt };
   };
 
-  /** The link of a token. Ended links are found for a day. Changes nothing. */
   const find = async (token: string): Promise<KeyLink | undefined> => {
     registerSecret('link-token', token);
     const rows = db.selectFrom('key_links').selectAll().where('token_hash', '=', hashOf(token));
@@ -107,13 +101,13 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return undefined;
     return {
-      /** The key works: ends this link and the person's other ones. False = another one ended it meanwhile: link nothing. */
+      /** Ends this link and the person's other ones. False = another request ended it: link nothing. */
       async accept(): Promise<boolean> {
         const row = await open.set({ ended: 'used' }).returningAll().executeTakeFirst();
         if (row) await close(readPerson(row));
         return row !== undefined;
       },
-      /** Gives the try back, unless the key was refused; with the last one the link ends. Says how many are left. */
+      /** Gives the try back, unless the key was refused. Says how many are left. */
       async release({ refused }: { readonly refused: boolean }): Promise<number> {
         const given = refused ? { ended: endedByRefusals } : { refusals: sql<number>`refusals - 1` };
         const row = await open.set(given).returning(['ended', 'refusals']).executeTakeFirst();
@@ -123,14 +117,13 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
   };
 
   return {
-    /** Whether this may be a token of this bot; without a look-up, so that guesses cost nothing. */
+    /** Whether this may be a token of this bot: guesses cost no look-up. */
     isToken: (text: string): boolean =>
       shape.test(text) && macsOf(text.slice(0, 22)).includes(text.slice(22)),
     offer,
     find,
     claim,
     close: (person: Person) => close(person),
-    /** Destroys all links of a tenant, or of one of its workspaces or people. */
     async forget(whose: { tenant: string; team_id?: string; user_id?: string }): Promise<void> {
       await db
         .deleteFrom('key_links')
@@ -147,7 +140,6 @@ export function createFormToken(token: string): string {
 }
 
 export function isFormToken(token: string, given: string): boolean {
-  // Hashes, since the comparison needs equal lengths.
   return timingSafeEqual(Buffer.from(hashOf(given)), Buffer.from(hashOf(createFormToken(token))));
 }
 

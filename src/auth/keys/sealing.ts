@@ -12,14 +12,12 @@ export interface Slot {
   readonly kind: string;
 }
 
-/** A sealed value opens only with exactly the context it was sealed with. */
 export interface SealContext extends Slot {
   readonly version?: number | undefined;
 }
 
 export type Sealer = ReturnType<typeof createSealer>;
 
-/** An HMAC-SHA-256 in hexadecimal, and the key it was made with. */
 export interface Signature {
   readonly keyId: string;
   readonly mac: string;
@@ -45,9 +43,8 @@ const [wrapping, encryption] = ['A256GCMKW', 'A256GCM'];
 const algorithms = { keyManagementAlgorithms: [wrapping], contentEncryptionAlgorithms: [encryption] };
 
 /**
- * Envelope encryption: a fresh data key per value, wrapped by the keyring's primary key, both AES-256-GCM, as a flattened
- * JWE (RFC 7516 §7.2.2). The context is the additional authenticated data, which is not stored: a row that was copied to
- * another person does not open. Stored as `v1.<protected>.<encrypted key>.<iv>.<ciphertext>.<tag>`.
+ * Envelope encryption: a fresh data key per value, wrapped by the primary key, both AES-256-GCM, as a flattened JWE (RFC 7516
+ * §7.2.2). The context is additional authenticated data: a row that was copied to another person does not open.
  */
 export function createSealer(keyring: Keyring) {
   const requireKey = (keyId: string): KeyringKey => {
@@ -77,7 +74,6 @@ export function createSealer(keyring: Keyring) {
       });
       return new Secret(Buffer.from(opened.plaintext).toString(), context.kind);
     },
-    /** Authenticates facts that are stored in the clear. The order of the parts counts. */
     sign(parts: readonly (string | number)[]): Signature {
       const { id, macKey } = keyring.primary;
       return { keyId: id, mac: macOf(macKey, parts).toString('hex') };
@@ -86,7 +82,6 @@ export function createSealer(keyring: Keyring) {
     macs(parts: readonly (string | number)[]): string[] {
       return keyring.ids.map((id) => macOf(requireKey(id).macKey, parts).toString('hex'));
     },
-    /** @throws SealError `unknown_key` where the keyring does not hold that key. */
     verify(parts: readonly (string | number)[], { keyId, mac }: Signature): boolean {
       const expected = macOf(requireKey(keyId).macKey, parts);
       const given = Buffer.from(mac, 'hex');
@@ -95,7 +90,6 @@ export function createSealer(keyring: Keyring) {
   };
 }
 
-/** The id of the key that a value was sealed under. @throws SealError where it is no sealed value. */
 export function readKeyId(sealed: string): string {
   return readParts(sealed).keyId;
 }
@@ -104,7 +98,7 @@ function macOf(key: KeyObject, parts: readonly (string | number)[]): Buffer {
   return createHmac('sha256', key).update(JSON.stringify(parts)).digest();
 }
 
-/** A list in JSON: two different contexts never give the same bytes, whatever characters are in them. */
+/** A list in JSON: two contexts never give the same bytes. */
 function bindingOf({ tenant, userId, kind, version = 0 }: SealContext): Buffer {
   return Buffer.from(JSON.stringify(['cdn-chatops', format, kind, tenant, userId, version]));
 }
@@ -130,14 +124,12 @@ function readHeaderKeyId(text: string): string | undefined {
   }
 }
 
-// Every sealed row has a version, and `sealed_versions` holds the newest one of each slot: an older copy of a row that is
-// put back does not match it and does not open.
+// `sealed_versions` holds the newest version of each slot: an older copy that is put back does not open.
 
 /** A table whose rows are sealed under keys of the keyring. Each subject exports its own; the app has the list of all. */
 export interface SealedTable {
   readonly name: 'linked_keys' | 'installations' | 'operation_values';
   readonly kind: string;
-  /** The column that names the owner within the tenant; undefined where a row belongs to the tenant itself. */
   readonly owner: 'user_id' | 'owner_id' | undefined;
   readonly noun: readonly [one: string, many: string];
 }
@@ -150,7 +142,6 @@ export interface VersionedRow {
 
 export type Owner = Pick<Slot, 'tenant' | 'userId'>;
 
-/** A column for a query of a sealed table: the newest version of each row's slot. */
 export function newestVersion(table: SealedTable) {
   return sql<number | null>`(
     select newest.version from sealed_versions newest
@@ -177,7 +168,7 @@ export async function openRow(sealer: Sealer, row: VersionedRow, slot: Slot): Pr
   return sealer.open(sealed, { ...slot, version });
 }
 
-/** Opens the value of a slot of this table; undefined if the slot is empty. @throws SealError */
+/** Undefined if the slot is empty. @throws SealError */
 export async function openSlot(
   db: Db,
   sealer: Sealer,
@@ -202,10 +193,7 @@ export async function destroySlot(trx: Trx, table: SealedTable, owner: Owner, no
   return numAffectedRows > 0n;
 }
 
-/**
- * Makes every version of a slot void and returns a new one; others that want the slot wait for the end of the transaction.
- * Versions begin at the clock's milliseconds, so that none is given twice even if a record was turned back.
- */
+/** Voids every version of a slot and returns a new one, from the clock's milliseconds on. Others wait for the slot. */
 async function advanceVersion(trx: Trx, { tenant, userId, kind }: Slot, now: Date): Promise<number> {
   const { version } = await trx
     .insertInto('sealed_versions')

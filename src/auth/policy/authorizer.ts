@@ -15,7 +15,6 @@ import {
 } from './policy.ts';
 
 interface ReadOptions {
-  /** Reads again instead of what is known already: before something changes. */
   readonly fresh?: boolean;
 }
 
@@ -24,7 +23,7 @@ export type Authorizer = ReturnType<typeof createAuthorizer>;
 /** Decides for one person, in one delivery or job; looks up only what a question needs, and that once. */
 export function createAuthorizer(options: {
   readonly person: Person;
-  /** From another organisation; undefined = nothing says so, and their profile decides. */
+  /** Undefined = nothing says so, and their profile decides. */
   readonly foreign: boolean | undefined;
   /** While Slack gives no profile, a connected key says that they belong here. */
   readonly isKnownByKey?: true;
@@ -44,7 +43,6 @@ export function createAuthorizer(options: {
     const key = userId === own ? linked({ fresh }) : keyStore.describe({ ...person, userId });
     return (await key) !== undefined;
   };
-  /** Who they are by their profile. Who acts is here, and no admin decides it. */
   const readProfile = async (userId: string, fresh: boolean) => {
     const isHere = userId === own && foreign === false;
     const isConfigured = people.configuredAdmins.includes(userId);
@@ -61,7 +59,6 @@ export function createAuthorizer(options: {
   return {
     policy,
     linked,
-    /** The facts that decide about them, or about another person of the same organisation. */
     async actor({ userId = own, fresh = false }: ReadOptions & { userId?: string } = {}): Promise<Actor> {
       if (userId === own && foreign) return self;
       const { operatorGroups, approverGroups } = await policy({ fresh });
@@ -95,13 +92,12 @@ export function createAuthorizer(options: {
   };
 }
 
-/** Reads when first asked, and again where it is asked afresh. `known` answers first. */
 function readOnce<T>(read: () => Promise<T>, known = read) {
   let last: Promise<T> | undefined;
   return ({ fresh = false }: ReadOptions = {}): Promise<T> => (last = fresh ? read() : (last ?? known()));
 }
 
-/** Slack did not say what decides. Nothing is moved or ended by it: people try again, and jobs are retried. */
+/** Nothing is moved or ended by it: people try again, and jobs are retried. */
 export class RolesUnknown extends UserError {
   constructor() {
     super(
@@ -111,16 +107,13 @@ export class RolesUnknown extends UserError {
   }
 }
 
-/** The decision. @throws RolesUnknown where Slack has not answered yet. */
+/** @throws RolesUnknown where Slack has not answered yet. */
 export function assertKnown(decision: Decision): Decision {
   if (decision.reason === 'unknown') throw new RolesUnknown();
   return decision;
 }
 
-/**
- * Decides whether a person may export into a channel or, without one, their direct messages, or show an answer to all who
- * read it: their right there, and whether such things may go there. Read afresh: it cannot be taken back.
- */
+/** Whether a person may export to, or show an answer in, a place. Read afresh: it cannot be taken back. */
 export async function decidePosting(
   authorizer: Authorizer,
   subject: 'export' | 'answer',
@@ -134,7 +127,6 @@ export async function decidePosting(
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }
 
-/** Profiles that are read together. Slack answers some hundred a minute. */
 const profilesAtOnce = 40;
 
 async function* readProfiles(people: People, ids: readonly string[], options?: ReadOptions) {
@@ -144,13 +136,10 @@ async function* readProfiles(people: People, ids: readonly string[], options?: R
   }
 }
 
-// A group may hold the whole company: as soon as so many of it may approve, nobody else is looked up.
+// As soon as so many may approve, nobody else is looked up.
 const enoughApprovers = 20;
 
-/**
- * The people whom the policy names as approvers, in the order of the settings, without deactivated ones. Ends with the first
- * whom Slack does not tell of. @throws RolesUnknown where Slack does not tell who is in a group.
- */
+/** Those whom the policy names as approvers, without deactivated ones. @throws RolesUnknown */
 export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
   const { approvers, approverGroups } = policy;
   const members = await Promise.all(approverGroups.map((id) => people.members(id, { fresh: true })));
@@ -170,13 +159,9 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   return found;
 }
 
-// Upper bound of profiles that one question reads. Profiles are cached for minutes, so the next try reads others.
 const mostProfiles = 400;
 
-/**
- * The admins other than `author`, among those configured and those whom the bot has met, since Slack lists none: all that are found
- * with the first. @throws RolesUnknown where none is found before Slack stops to answer, or before everybody was read.
- */
+/** Other admins among those configured and those whom the bot has met, since Slack lists none. @throws RolesUnknown */
 export async function findOtherAdmins(
   people: People,
   known: readonly string[],
@@ -194,7 +179,6 @@ export async function findOtherAdmins(
     if (admins.length > 0) return admins.map(({ id }) => id);
     if (found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
   }
-  // Who was not read may be an admin.
   if (candidates.length > mostProfiles) throw new RolesUnknown();
   return [];
 }
@@ -207,7 +191,7 @@ export const changedByAdmins: readonly Decision['reason'][] = [
   'other-channel',
 ];
 
-/** Admins whom the bot knows, the person among them; none where Slack does not answer. */
+/** Admins whom the bot knows; none where Slack does not answer. */
 export async function findAdmins(people: People, policies: Policies, person: Person): Promise<string[]> {
   const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
   try {
@@ -222,7 +206,7 @@ function isUnread({ unread = [] }: Actor): boolean {
   return unread.length > 0;
 }
 
-/** The approvals that a request needs, and who could give them. @throws RolesUnknown where too few are known. */
+/** The approvals that a request needs, and who could give them. @throws RolesUnknown */
 export function computeQuorum(policy: Policy, needs: Right, candidates: readonly Actor[], requester: string) {
   const needed = countRequiredApprovals(policy, needs);
   const able = findAble(policy, candidates, [requester]);

@@ -30,7 +30,6 @@ export type Change =
     }
   | { readonly kind: 'cap'; readonly channel: string; readonly from: Right; readonly to: Right };
 
-/** All differences of two policies but their version: lists, then values, then caps. */
 export function diffPolicies(before: Policy, after: Policy): Change[] {
   const { caps: _, ...shape } = policyBody.shape;
   const [lists, values] = [[] as Change[], [] as Change[]];
@@ -76,14 +75,13 @@ export type AffectedPerson = Pick<Actor, 'userId' | 'groups'>;
 
 export type Power = Exclude<Right, 'none' | 'admin'> | 'approve';
 
-/** Rights that people gain and lose wherever nothing is capped. Caps are differences of their own. */
+/** Rights that people gain and lose wherever nothing is capped. */
 export interface Effect {
   readonly who: readonly string[];
   readonly gains: readonly Power[];
   readonly loses: readonly Power[];
 }
 
-/** Who of these people gains and loses which rights: those with the same change together. */
 export function computeEffects(before: Policy, after: Policy, people: readonly AffectedPerson[]): Effect[] {
   const effects = people.map((person) => {
     const [had, has] = [findPowers(before, person), findPowers(after, person)];
@@ -98,7 +96,7 @@ export function computeEffects(before: Policy, after: Policy, people: readonly A
   }));
 }
 
-/** The rights that a person gains in some place: also through a group, or in a channel whose cap goes. */
+/** The rights that a person gains in some place: also through a group, or where a cap goes. */
 export function findGains(before: Policy, after: Policy, person: AffectedPerson): Power[] {
   const places = [undefined, ...findCapped(before, after)];
   const gained = places.flatMap((place) =>

@@ -21,7 +21,6 @@ interface PolicyChange {
 
 const mostRecords = 1_000;
 
-/** The settings of each organisation or workspace, with every older version. */
 export type Policies = ReturnType<typeof createPolicies>;
 
 export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: () => Date }) {
@@ -29,7 +28,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
     current: async (tenant: string): Promise<Policy> =>
       (await findVersion(db, tenant))?.policy ?? initialPolicy,
     version: (tenant: string, version: number) => findVersion(db, tenant, version),
-    /** User ids that the bot has met: who saved settings, has a key, or stands in the audit. Admins come first. */
+    /** User ids that the bot has met. Admins come first. */
     async knownPeople(tenant: string): Promise<string[]> {
       const saved = db.selectFrom('policies').select('changed_by as id').where('tenant', '=', tenant);
       const linked = db.selectFrom('linked_keys').select('user_id as id').where('tenant', '=', tenant);
@@ -39,10 +38,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
         found.push(...(await query.execute()));
       return [...new Set(found.map(({ id }) => id))].filter((id) => /^[UW]/u.test(id));
     },
-    /**
-     * Saves the version after `base`. If two admins save at once, the second receives the version of the first, or undefined
-     * where the base version never existed.
-     */
+    /** Saves the version after `base`; if two admins save at once, the second receives that of the first. */
     async save({ tenant, base, policy, by, difference, confirmedBy }: PolicyChange) {
       const { version: _, ...body } = policy;
       const saved = await db.transaction().execute(async (trx) => {
@@ -65,7 +61,7 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
   };
 }
 
-/** One version, or the current one; undefined where no admin has saved it. Throws where it cannot be read: deny all. */
+/** One version, or the current one; undefined where no admin has saved it. @throws where it cannot be read: deny all */
 async function findVersion(db: Db, tenant: string, version?: number): Promise<PolicyVersion | undefined> {
   let rows = db.selectFrom('policies').selectAll().where('tenant', '=', tenant);
   if (version !== undefined) rows = rows.where('version', '=', version);
@@ -74,7 +70,6 @@ async function findVersion(db: Db, tenant: string, version?: number): Promise<Po
   return { policy: readPolicy(row), by: row.changed_by, at: row.changed_at };
 }
 
-/** A version of the settings as it is stored; null where no admin has saved any. */
 export type StoredPolicy = { readonly version: number; readonly body: string } | null;
 
 export function currentPolicyColumn(tenant: RawBuilder<unknown>) {

@@ -5,7 +5,6 @@ import { mentionGroup } from '../identity.ts';
 export const rights = ['none', 'read', 'export', 'change', 'destroy', 'admin'] as const;
 export type Right = (typeof rights)[number];
 
-/** `proposing`: it may also put requests into the list where people decide. */
 export const assistantModes = ['off', 'reading', 'proposing'] as const;
 
 const ids = z.array(z.string()).readonly();
@@ -21,20 +20,15 @@ export const policyBody = z.object({
   destroyApprovals: count,
   changeApprovals: count,
   expiryMinutes: count.positive(),
-  /** The highest class that may run in a channel, by its id. */
   caps: z.record(z.string(), z.enum(rights)).readonly(),
   /** Channels that exports may go to, and those that digests and shared answers may be posted to; empty = any. */
   exportChannels: ids,
   postChannels: ids,
-  /** Days after which the files of an export are deleted from Slack; 0 = never. */
   exportKeepDays: count,
-  /** Lower approvals and rights that admins give themselves wait for another admin, where there is one. */
   secondAdmin: z.boolean().default(true),
-  /** What Slack's assistant may do with the bot for people who can do it themselves; absent = off. */
   assistant: z.enum(assistantModes).optional(),
 });
 
-/** Version 0 = never saved. */
 export type Policy = Readonly<z.output<typeof policyBody>> & { readonly version: number };
 
 export const initialPolicy: Policy = {
@@ -63,10 +57,9 @@ export interface Actor {
   readonly foreign: boolean;
   readonly deleted?: boolean;
   readonly linked: boolean;
-  /** Workspace admin, or named in ADMIN_USER_IDS. */
   readonly admin: boolean;
   readonly groups: readonly string[];
-  /** What Slack did not say when asked: ids of groups, `admin`, or `person` where even that may be of another organisation. */
+  /** What Slack did not say: ids of groups, `admin`, or `person`. */
   readonly unread?: readonly string[];
 }
 
@@ -87,7 +80,7 @@ export type Reason =
   | 'named-channel'
   | 'foreign'
   | 'deactivated'
-  /** Slack did not say what decides: it neither allows nor refuses, and is decided again later. */
+  /** Slack did not say what decides: decided again later. */
   | 'unknown'
   | 'no-key'
   | 'not-operator'
@@ -105,9 +98,8 @@ export interface Decision {
 }
 
 /**
- * Decides whether a person may run an action in a channel: role ∩ channel cap ∩ class. Pure and total; denies by default.
- * Admins are not operators: they can make themselves one, visibly. People of other organisations see no step. Settings are
- * not capped, so that an admin can always undo a cap.
+ * Whether a person may run an action in a channel: role ∩ channel cap ∩ class. Pure and total; denies by default. Admins are
+ * not operators. Settings are not capped, so that an admin can always undo a cap.
  */
 export function decide(policy: Policy, actor: Actor, channelId: string | undefined, needs: Right): Decision {
   if (actor.foreign) return deniedForeign;
@@ -121,7 +113,7 @@ export function decide(policy: Policy, actor: Actor, channelId: string | undefin
   return judge('operator', [home, role, ...own, ...approvalSteps(policy, needs)]);
 }
 
-/** Decides whether a person may approve requests of others; the ledger checks whether they are the requester. */
+/** Whether a person may approve requests; the ledger checks that they are not the requester. */
 export function decideApproval(policy: Policy, actor: Actor): Decision {
   if (actor.foreign) return deniedForeign;
   const role = roleStep('approver', actor, policy.approvers, policy.approverGroups);
@@ -144,7 +136,7 @@ export function decideDestination(
 
 export type Rights = ReturnType<typeof computeRights>;
 
-/** A person's roles, and the classes above `none` that they may run in a channel; undefined = where there is no cap. */
+/** A person's roles, and the classes that they may run in a channel; undefined = without a cap. */
 export function computeRights(policy: Policy, actor: Actor, channelId: string | undefined) {
   const isHere = !actor.foreign && !actor.deleted;
   return {

@@ -89,7 +89,7 @@ export async function decideAfresh(
   return press(await loadDecisionContext(authorizer, operation, person.userId));
 }
 
-/** The private answer to a press. @throws UserError where the person may not decide. */
+/** @throws UserError where the person may not decide. */
 export async function renderPress(answer: Answer, context: Context): Promise<Message> {
   if (answer.kind === 'not-allowed') throw await createRefusal(answer.decision, context);
   return renderAnswer(answer);

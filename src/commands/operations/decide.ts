@@ -7,14 +7,7 @@ import { type Answer, type DecisionContext, toStorable } from './model.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { assertCurrent, stopUnlessValid } from './validity.ts';
 
-/*
- * The decisions that people take on an operation. Each is checked again under the lock, and each press gets an answer.
- */
-
-/**
- * Counts an approval; the last one that is needed queues the execution in the same transaction. What an assistant asked for,
- * where the settings ask for nobody else, is confirmed by its own person.
- */
+/** Counts an approval; the last one queues the execution in the same transaction. */
 export function approve(
   ledger: Ledger,
   id: string,
@@ -35,7 +28,6 @@ export function approve(
   });
 }
 
-/** One denial ends it. `reason` is undefined where the kind asks for none. */
 export async function deny(
   ledger: Ledger,
   id: string,

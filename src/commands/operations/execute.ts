@@ -36,13 +36,10 @@ export interface OperationPorts extends MessagePorts {
   readonly ledger: Ledger;
   readonly policies: Policies;
   readonly authorizer: (person: Person) => Authorizer;
-  /** The CDN with this person's own key. @throws UserError where no key is linked. */
   readonly cdn: (person: Person, signal: AbortSignal) => Promise<CdnClient>;
-  /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
 }
 
-/** The step to `approved`: the job that executes it is stored in the same transaction. */
 export async function queueExecution(
   locked: Pick<LockedOperation, 'tx' | 'logged'>,
   by: string,
@@ -53,7 +50,7 @@ export async function queueExecution(
   return operation;
 }
 
-/** `begin` lets one run through, once, ever. A run after a process that died finds it executing: the outcome is then unknown. */
+/** `begin` lets one run through, ever. A run after a process that died finds it executing: the outcome is unknown. */
 export const executeOperationJob = defineJob({
   name: 'operation-run',
   data: z.object({ tenant: z.string(), id: z.string() }),
@@ -68,7 +65,7 @@ export const executeOperationJob = defineJob({
     const found = await findOperation(ledger, tenant, id);
     if (!found) return;
     const kind = findKind(ledger.kinds, found.kind);
-    // Before it begins: if a key does not open, the operation stays unchanged and the job is retried.
+    // Before it begins: if a key does not open, the job is retried.
     const cdn = kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
     const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
@@ -84,7 +81,6 @@ export const executeOperationJob = defineJob({
   },
 });
 
-/** The CDN with the requester's key; undefined where they have none. @throws where their key does not open. */
 async function openCdn(ports: OperationPorts, requester: Person, signal: AbortSignal) {
   try {
     return await ports.cdn(requester, signal);
@@ -94,11 +90,9 @@ async function openCdn(ports: OperationPorts, requester: Person, signal: AbortSi
   }
 }
 
-/** For exactly one caller, ever: send it once, then `settle`. Every other answer: do not send. */
 interface Begun {
   readonly kind: 'begun';
   readonly operation: Operation;
-  /** The sealed strings that are sent, and the value that goes into the body. */
   readonly request: Pick<OperationRow, 'path' | 'body'> & { readonly value: Secret | undefined };
 }
 
@@ -143,7 +137,6 @@ async function send(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     const { state, outcome } = classifyError(error, kind);
-    // People quote this reference; the log has it too.
     const { reference } = ports.explain(error, 'operations');
     return { state, outcome: { ...outcome, facts: { ...outcome.facts, reference } } };
   }
@@ -158,7 +151,6 @@ const failures: Partial<Record<ApiError['code'], string>> = {
 /** Whether the CDN made the change, as far as its error says. */
 function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   const { code, status, requestId, serviceMessage, fieldErrors, sent } = error;
-  // Our sentence already says that the key is refused.
   const says = status === 401 && code === 'key_refused' ? undefined : serviceMessage?.slice(0, 300);
   const end = (state: Settlement['state'], word: string): Settlement => ({
     state,
@@ -172,7 +164,6 @@ function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
 
 const settleAttempts = 6;
 
-/** The CDN's answer is worth retries against the database: without it the outcome would be unknown. */
 async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlement, signal: AbortSignal) {
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -185,11 +176,10 @@ async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlem
   }
 }
 
-/** Stores the outcome. A late answer of the CDN also replaces `unknown`, unless a person has confirmed an outcome. */
+/** Stores the outcome. A late answer also replaces `unknown`, unless a person has confirmed an outcome. */
 export function settle(ledger: Ledger, id: string, { state, outcome }: Settlement) {
   return withLock(ledger, { id }, async (locked) => {
     const { operation } = locked;
-    // A person's confirmation ends `unknown`, so a late answer never overrides it.
     const isLate = operation.state === 'unknown' && state !== 'unknown';
     if (operation.state !== 'executing' && !isLate) return { kind: 'already', operation } as const;
     const moved = await transition(locked, { to: state, by: 'system', outcome });
@@ -197,21 +187,18 @@ export function settle(ledger: Ledger, id: string, { state, outcome }: Settlemen
   });
 }
 
-/** executing → unknown, never sent again: its process died. Answers whether it moved. */
+/** executing → unknown, never sent again: its process died. */
 export async function markAbandoned(locked: LockedOperation) {
   if (locked.operation.state !== 'executing') return false;
   return transition(locked, { to: 'unknown', by: 'system', outcome: { word: 'process-died' } });
 }
 
-// Longer than a request may take with its waits for a rate limit.
 const maxExecutionMs = 10 * minuteMs;
 
-/** Once a minute: overdue operations expire, abandoned ones become unknown, approvers are reminded at half time. */
 export const operationClockJob = defineJob({
   name: 'operation-clock',
   cron: '* * * * *',
   data: z.object({}),
-  // The next minute does it again.
   retries: 0,
   async run(_, { ports, log }: JobContext<{ readonly ledger: Ledger }>) {
     const { ledger } = ports;
@@ -239,14 +226,13 @@ export function expireOverdue(ledger: Ledger): Promise<string[]> {
   );
 }
 
-/** Operations that have been executing longer than any request takes become unknown. Answers their ids. */
 export function markLongExecuting(ledger: Ledger): Promise<string[]> {
   const before = new Date(ledger.now().getTime() - maxExecutionMs);
   const isLong = (is: Where) => is.and([is('state', '=', 'executing'), is('moved_at', '<=', before)]);
   return moveEach(ledger, isLong, markAbandoned);
 }
 
-/** Reminds the approvers of what is past half of its time, once. Answers the ids. */
+/** Reminds the approvers past half of the time, once. Answers the ids. */
 export function remindApprovers({ db, now, outbox, kinds }: Ledger): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const due = await trx
@@ -266,10 +252,7 @@ export function remindApprovers({ db, now, outbox, kinds }: Ledger): Promise<str
   });
 }
 
-/**
- * Cancels what has not begun of a person or a whole tenant, and destroys its values: a key was disconnected or the app
- * uninstalled. Answers the ids.
- */
+/** Cancels what has not begun of a person or a tenant, and destroys its values. Answers the ids. */
 export async function cancelUnbegun(
   ledger: Ledger,
   { person, tenant }: { readonly person: Person | undefined; readonly tenant: string },
@@ -282,7 +265,6 @@ export async function cancelUnbegun(
   const outcome = { word: person ? 'requester-gone' : 'app-gone' };
   const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
     const { kind, state } = locked.operation;
-    // What needs no key does not need the one that its requester gave up.
     const stays = person !== undefined && findKind(ledger.kinds, kind).keyless;
     if (stays || !['proposed', 'approved'].includes(state)) return false;
     return transition(locked, { to: 'cancelled', by: 'system', outcome });
@@ -291,7 +273,7 @@ export async function cancelUnbegun(
   return cancelled;
 }
 
-/** Voids what waits to change the settings of a tenant: they are other ones now, or somebody asked for another change. */
+/** Voids what waits to change the settings of a tenant: they are other ones now. */
 export function voidOvertaken(ledger: Ledger, tenant: string, kind: string): Promise<string[]> {
   const waits = (is: Where) => is.and({ tenant, kind, state: 'proposed' });
   return moveEach(
@@ -303,7 +285,6 @@ export function voidOvertaken(ledger: Ledger, tenant: string, kind: string): Pro
 
 type Where = ExpressionBuilder<Schema, 'operations'>;
 
-/** Moves these operations, each under its lock; answers the ids of those that `move` moved. */
 async function moveEach(
   ledger: Ledger,
   which: (where: Where) => ReturnType<Where['and']>,

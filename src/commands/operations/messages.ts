@@ -13,25 +13,21 @@ import { findOperation, type Operation } from './model.ts';
 import { findUndo, type ValueStore } from './values.ts';
 
 /*
- * The messages about an operation: the requester's own, and the card for approvers, which every transition updates in
- * place. All go through the outbox and are rendered from the ledger when they are sent.
+ * The messages about an operation, rendered from the ledger when they are sent. Every transition updates them.
  */
 
 export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
-  /** Whether people of other organisations read a channel. */
   readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 type About = { readonly tenant: string; readonly id: string };
 
-// More approvers than this are not written to one by one.
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
 type OutboxTrx = { readonly outbox: Outbox; readonly db: Trx; readonly kinds: Kinds };
 
-/** Stores the messages of a new operation in the transaction that stores it. */
 export async function queueMessages(
   tx: OutboxTrx,
   operation: Operation,
@@ -61,7 +57,6 @@ async function putMessage(
   await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry' });
 }
 
-/** Has the messages of an operation rendered again, in the transaction that moves it. */
 export async function refreshMessages(tx: OutboxTrx, operation: Operation): Promise<void> {
   for (const id of await findMessages(tx.db, operation)) await tx.outbox.edit(tx.db, id);
   const undone = operation.state === 'succeeded' && findUndone(operation.snapshot);
@@ -70,7 +65,6 @@ export async function refreshMessages(tx: OutboxTrx, operation: Operation): Prom
   if (original) await refreshMessages(tx, original);
 }
 
-/** Stores a reminder below each card, in the transaction that claims the reminder. */
 export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
   const { tenant, id, requester, expiresAt } = operation;
   const cards = (await findMessages(db, operation)).filter((message) => message.startsWith(cardId(id)));
@@ -118,7 +112,6 @@ const approvalCard = defineMessage({
   },
 });
 
-/** Names the approvers who have not decided yet. Below the card, because its buttons are there. */
 const approvalReminder = defineMessage({
   kind: 'operation-reminder',
   async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
@@ -130,7 +123,6 @@ const approvalReminder = defineMessage({
   },
 });
 
-/** An assistant's form for a variable's value: for whom, for which path, open from when until when (epoch ms). */
 export interface FormAbout {
   readonly userId: string;
   readonly path: string;
@@ -142,11 +134,10 @@ export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'vari
 
 export const operationMessages = [approvalCard, approvalReminder, requesterMessage, variableForm];
 
-/** The ids of the messages about an operation that are or will be in Slack. */
 async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
   const ids = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
   const messages = db.selectFrom('outbox').select('id').where('id', 'in', ids).orderBy('id');
-  // Waits for messages that are just ending, so that the ones which replace them are among those found below.
+  // Waits for messages that are just ending, so that those which replace them are found below.
   await messages.forUpdate().execute();
   const found = await messages.where('state', 'in', ['due', 'sending', 'sent']).execute();
   return found.map((message) => message.id);

@@ -19,11 +19,11 @@ import {
 } from './kinds/kind.ts';
 
 const transitions = {
-  /** Waits for approvals. Fails only as `void`: the stored request is not the sealed one, or is no longer allowed. */
+  /** Fails only as `void`. */
   proposed: ['approved', 'denied', 'expired', 'cancelled', 'failed'],
   approved: ['executing', 'expired', 'cancelled', 'failed'],
   executing: ['succeeded', 'failed', 'unknown'],
-  /** The request was sent, or may have been, and no clear answer came back: only a person decides what happened. */
+  /** The request may have been sent, and no clear answer came back: only a person decides what happened. */
   unknown: ['succeeded', 'failed'],
   succeeded: [],
   failed: [],
@@ -40,17 +40,15 @@ export interface Operation extends ShownOperation {
   readonly tenant: string;
   readonly kind: string;
   readonly requester: Person;
-  /** The channel it was proposed in; undefined = in the Home tab. */
   readonly channelId: string | undefined;
   /** Undefined for a row that cannot be read any more, which the next press voids. */
   readonly request: unknown;
-  /** Whether a secret value goes with it. */
   readonly setsValue: boolean;
   readonly snapshot: Json;
   readonly policyVersion: number;
   readonly approvals: readonly Approval[];
   readonly outcome: OperationOutcome | undefined;
-  /** User ids of those who could approve it when it was proposed: named in the card, and written to without a channel. */
+  /** Those who could approve it when it was proposed. */
   readonly approvers: readonly string[];
   readonly attemptOf: string | undefined;
 }
@@ -61,11 +59,9 @@ export interface Proposal
   readonly request: unknown;
   readonly value?: Secret | undefined;
   readonly policy: Policy;
-  /** The run of a step of Workflow Builder that asks for it and ends with it. */
   readonly stepRun?: string | undefined;
-  /** What asked for it in its person's name: `assistant`, `client laptop`. */
   readonly via?: string | undefined;
-  /** With `via`: its person has just confirmed it, by the form in which they typed its value. */
+  /** Its person has just confirmed it, by the form in which they typed its value. */
   readonly isConfirmed?: boolean | undefined;
 }
 
@@ -79,7 +75,6 @@ export interface DecisionContext extends RequesterContext {
   readonly clicker: Actor;
 }
 
-/** The answer to a press, with the operation after it. */
 export type Answer =
   | ShownAnswer<Operation>
   | { readonly kind: 'not-allowed'; readonly decision: Decision; readonly operation: Operation };
@@ -110,10 +105,9 @@ export function findRequestedBy(find: Find, person: Person, most: number): Promi
   );
 }
 
-// Upper bound of the list. The oldest are shown, so the next to expire is among them.
 const mostWaiting = 100;
 
-/** The operations that a person may still approve: proposed by others and not approved by them. Oldest first. */
+/** The operations that a person may still approve. Oldest first. */
 export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promise<Operation[]> {
   const { userId } = person;
   return readOperations(find, (rows) =>
@@ -121,7 +115,6 @@ export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promi
       .where((is) => is.and({ tenant: tenantId(person), state: 'proposed' }))
       .where('expires_at', '>', now())
       .where('user_id', '<>', userId)
-      // Else its own person confirms it.
       .where('approvals_needed', '>', 0)
       .where(sql<boolean>`not exists (select from operation_events
         where operation_id = operations.id and actor = ${userId} and what = 'approval')`)
@@ -142,7 +135,6 @@ export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, k
   return found[0];
 }
 
-/** The row, locked until the transaction ends, with its log. */
 export async function lockOperation(trx: Db, id: string): Promise<LoggedOperation | undefined> {
   const rows = trx.selectFrom('operations').selectAll().where('id', '=', id);
   const row = await rows.forUpdate().executeTakeFirst();
@@ -150,7 +142,7 @@ export async function lockOperation(trx: Db, id: string): Promise<LoggedOperatio
   return row && (await withLogs(trx, [row]))[0];
 }
 
-/** The request of a row, to be shown; undefined where the row does not hold one of its kind in its one spelling. */
+/** Undefined where the row does not hold a request of its kind in its one spelling. */
 export function readRequest(kinds: Kinds, row: OperationRow): unknown {
   const kind = findKind(kinds, row.kind);
   try {
@@ -227,7 +219,6 @@ export function findTargetName(snapshot: Json, outcome: OperationOutcome | undef
   return typeof name === 'string' ? name : undefined;
 }
 
-/** The approvals in a log that people, not the system, gave. */
 export function findApprovals(events: readonly EventRow[]): EventRow[] {
   return events.filter(
     ({ what, actor }) => (what === 'approval' || what === 'approved') && actor !== 'system',
@@ -253,7 +244,7 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
 
 const mostSearched = 500;
 
-/** The targets of this path, or of this kind, that the CDN has called by a name; the last told first. */
+/** The targets that the CDN has called by a name; the last told first. */
 export async function findNamedTargets(
   { db }: Pick<Find, 'db'>,
   which:
@@ -268,7 +259,7 @@ export async function findNamedTargets(
   });
 }
 
-/** Version and fingerprint of the requester's current CDN key, in the form of `cdn_key`; null = they have none. */
+/** Version and fingerprint of the requester's present CDN key; null = they have none. */
 export async function findCdnKey(
   { db }: Pick<Find, 'db'>,
   { tenant, user_id: userId }: Pick<OperationRow, 'tenant' | 'user_id'>,

@@ -79,12 +79,11 @@ export function retry(
 
 /** Requests and open forms of one person by assistants: so many may wait, and be made in a day. */
 const mostByAssistant = { waiting: 3, aDay: 10 };
-/** Calls of tools have no id that is unique, and clients repeat a call whose answer they missed. */
 const repeatedWithinMs = 5 * minuteMs;
 
 /**
- * Proposes what an assistant asks for in its person's name. The same request that still waits is answered again, and so is the
- * newest of the last minutes, whatever became of it. @throws UserError where there are too many
+ * Proposes what an assistant asks for. The same request that still waits, or is the newest of the last minutes, is answered
+ * again, since clients repeat calls. @throws UserError where there are too many
  */
 export function proposeByAssistant(
   ledger: Ledger,
@@ -103,10 +102,7 @@ export function proposeByAssistant(
   });
 }
 
-/**
- * Writes to a person with the form that an assistant asked for, in which they type the value of the variable at `path`; it is
- * open for `minutes`. False where the form of this variable is open already. @throws UserError where there are too many
- */
+/** Writes to a person with the form that an assistant asked for. False where it is open already. @throws UserError */
 export function sendFormByAssistant(
   ledger: Ledger,
   form: {
@@ -135,7 +131,7 @@ export function sendFormByAssistant(
   });
 }
 
-/** What assistants asked for in a person's name within a day; nobody adds to it until the transaction ends. */
+/** What assistants asked for within a day; nobody adds to it until the transaction ends. */
 async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   await takeLock(tx.db, `assistant/${personKey(requester)}`);
   const now = tx.now().getTime();
@@ -143,7 +139,6 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   const asked = own.filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - dayMs);
   const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt.getTime() > now);
   const newest = own.slice(0, 1).filter(({ createdAt }) => createdAt.getTime() > now - repeatedWithinMs);
-  // What was asked for by a form is counted once.
   const isUnused = ({ path, at }: FormAbout): boolean =>
     !own.some(
       ({ kind, request, createdAt }) =>
@@ -237,14 +232,13 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** Sixteen of 32 letters and digits (80 random bits) without those that look alike. */
+/** Sixteen of 32 letters and digits: 80 random bits. */
 function newId(): string {
   return Array.from(randomBytes(16), (byte) => letters[byte % letters.length]).join('');
 }
 
 export const longestReason = 500;
 
-/** A required reason, as the ledger keeps it. */
 export function reasonField(missing: string) {
   const error = { error: missing };
   const tooLong = { error: `At most ${formatCount(longestReason, 'character')}.` };
@@ -272,7 +266,7 @@ export async function findApprovalNeeds(
   return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };
 }
 
-/** Proposes a change and, where it needs no approval, waits a moment for its outcome. @throws UserError */
+/** Proposes a change and waits a moment for an outcome that needs no approval. @throws UserError */
 export async function proposeChange(
   change: Omit<Proposal, 'requester' | 'channelId'>,
   context: Context,
@@ -283,7 +277,7 @@ export async function proposeChange(
   return operation.approvalsNeeded === 0 ? waitForOutcome(operation, context) : operation;
 }
 
-/** Reads the rights afresh. @throws UserError where this person may not ask for such a change here. */
+/** @throws UserError where this person may not ask for such a change here, by the rights of now. */
 export async function assertMayPropose(kind: Kind<unknown>, context: Context): Promise<void> {
   await assertAllowed(await context.decide(kind.right, { fresh: true }), context);
 }
@@ -295,7 +289,6 @@ export async function assertAllowed(decision: Decision, context: Context): Promi
   throw await createRefusal(decision, context);
 }
 
-/** What a refused person can do: an admin opens the settings, others learn whom to ask. */
 export async function createRefusal(
   decision: Decision,
   { people, policies, person }: Pick<Context, 'people' | 'policies' | 'person'>,
@@ -307,11 +300,9 @@ export async function createRefusal(
   return new UserError(message, hint, offer, reference);
 }
 
-// Most changes without approval end within this time; a slower one is told in a direct message.
 const longestWaitMs = 6_000;
 const pollEveryMs = 150;
 
-/** The operation once it has ended, or its state after the longest wait. */
 export async function waitForOutcome(operation: Operation, { ledger, signal }: Context): Promise<Operation> {
   const until = performance.now() + longestWaitMs;
   let latest = operation;

@@ -32,7 +32,6 @@ export function computeSeal(row: Pick<OperationRow, (typeof sealedColumns)[numbe
     const value = row[column];
     return [column, value instanceof Date ? value.toISOString() : value];
   });
-  // Requests of versions before it have none.
   if (row.via !== null) columns.push(['via', row.via]);
   const canonical = canonicalJson({ format: 'cdn-chatops operation v1', columns });
   return createHash('sha256').update(canonical).digest('hex');

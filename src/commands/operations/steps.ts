@@ -6,10 +6,6 @@ import type { Db, Trx } from '../../store/schema.ts';
 import { type DeletionOutputs, describeDeletion, hasEnded } from '../../views/steps.ts';
 import type { Operation } from './model.ts';
 
-/*
- * Operations that a step of Workflow Builder asked for: the step ends with its operation.
- */
-
 type StepTrx = { readonly db: Trx; readonly enqueue: Enqueue };
 
 /** Ties a new operation to the step run that asks for it. @throws UserError where the run has asked before or has ended. */
@@ -52,7 +48,7 @@ function answered(): UserError {
   );
 }
 
-/** Has the waiting step of an operation that has ended told of it, in the transaction in which it ends. */
+/** Tells the waiting step of an operation that has ended, in the transaction in which it ends. */
 export async function endStepOf({ db, enqueue }: StepTrx, operation: Operation): Promise<void> {
   if (!hasEnded(operation)) return;
   const rows = db.selectFrom('step_runs').select('id as run').where('operation_id', '=', operation.id);

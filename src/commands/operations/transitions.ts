@@ -29,23 +29,20 @@ import { destroyValue, type ValueStore } from './values.ts';
 
 /**
  * The ledger of everything that writes to the CDN. A transition is one transaction: a compare-and-set of the row, its
- * event, its messages, with the last approval its job, and its audit record. Any number of processes may call any
- * function of this folder at the same time.
+ * event, messages, job and audit record. Any number of processes may call these functions.
  */
 export interface Ledger extends ValueStore {
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   readonly outbox: Outbox;
   readonly kinds: Kinds;
-  /** After a transition is committed: its `Step['to']` or `proposed`. */
   readonly onTransition?: (to: string) => void;
-  /** Where a decision of a person is not theirs to take. */
   readonly onRefused?: (reason: Reason) => void;
 }
 
 export interface LedgerTransaction extends Ledger {
   readonly db: Trx;
-  /** Adds an audit record, written at the end: appending one makes the tenant's other writers wait. */
+  /** Written at the end: appending one makes the tenant's other writers wait. */
   readonly record: (entry: AuditInput) => void;
 }
 
@@ -69,7 +66,7 @@ export interface LockedOperation {
   readonly operation: Operation;
 }
 
-/** Works on one operation in one transaction, so that two presses at the same time run one after the other. */
+/** Works on one operation in one transaction: two presses run one after the other. */
 export function withLock<T>(
   ledger: Ledger,
   { id, tenant }: { readonly id: string; readonly tenant?: string },
@@ -83,13 +80,11 @@ export function withLock<T>(
 }
 
 export interface Step {
-  /** `approval`: one of several, the state stays. */
   readonly to: OperationState | 'approval';
   readonly by: string;
   readonly outcome?: OperationOutcome | undefined;
 }
 
-/** Moves an operation that this transaction has locked or made, and returns it afterwards. */
 export async function transition(
   { tx, logged }: Pick<LockedOperation, 'tx' | 'logged'>,
   step: Step,
@@ -129,7 +124,6 @@ export async function transition(
   return operation;
 }
 
-/** Adds the newest state of a row to its log. `signed`: of an approval. */
 export async function appendEvent(
   { db }: LedgerTransaction,
   { id, seq, moved_at: at, moved_by: actor, outcome }: OperationRow,
@@ -160,7 +154,6 @@ export async function expireOperation(locked: LockedOperation) {
   return { kind: 'expired', operation } as const;
 }
 
-/** The audit record of a transition: ids, counts and stable words. */
 export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
   const { row, events } = logged;
   return {

@@ -15,7 +15,6 @@ import { findApprovalProblem, findSealProblem } from './seal.ts';
 import { expireOperation, type Ledger, type LockedOperation, voidOperation } from './transitions.ts';
 import { openValue } from './values.ts';
 
-/** Reads afresh what `begin` checks. `authorizer`: of the requester, or of anybody in the same tenant. */
 export async function loadContext(authorizer: Authorizer, operation: Operation): Promise<RequesterContext> {
   const { requester, approvals } = operation;
   const [policy, actor, approvers] = await Promise.all([
@@ -35,7 +34,7 @@ export async function loadDecisionContext(
   return { ...(await loadContext(authorizer, operation)), clicker: await clicker };
 }
 
-/** The settings decide as they are under the lock. @throws UserError where they changed since the context was read */
+/** @throws UserError where the settings changed since the context was read */
 export async function assertCurrent({ tx, operation }: LockedOperation, { policy }: RequesterContext) {
   const versions = tx.db.selectFrom('policies').select('version').where('tenant', '=', operation.tenant);
   const newest = await versions.orderBy('version', 'desc').limit(1).executeTakeFirst();
@@ -43,20 +42,17 @@ export async function assertCurrent({ tx, operation }: LockedOperation, { policy
     throw new UserError('The settings changed at this very moment.', 'Nothing was changed. Try again.');
 }
 
-/** An approved operation starts within this time or expires: a deletion must not run after a day in a queue. */
+/** An approved operation starts within this time: a deletion must not run after a day in a queue. */
 export const startWithinMs = 10 * minuteMs;
 
-/** True for an operation that waited too long. Reads the sealed and signed times, not the row's own. */
+/** Reads the sealed and signed times, not the row's own. */
 export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation, now: Date): boolean {
   if (state === 'proposed') return expiresAt <= now;
   const approvedAt = approvals.at(-1)?.at ?? createdAt;
   return state === 'approved' && now.getTime() - approvedAt.getTime() >= startWithinMs;
 }
 
-/**
- * Computes again from the row, the log and the rights of now that an operation may go on; voids or expires it where it may
- * not. @throws RolesUnknown where Slack does not say who may: nothing is moved.
- */
+/** Checks the row, the log and the rights of now; voids or expires what may not go on. @throws RolesUnknown */
 export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
   const { tx, logged, operation } = locked;
   // Before the time is looked at: in a changed row the times may be changed too.
@@ -71,7 +67,6 @@ export async function stopUnlessValid(locked: LockedOperation, context: Requeste
   return isSameKey ? undefined : voidOperation(locked, 'key-replaced');
 }
 
-/** Whether the row, its value and its log match their seal and signature. */
 async function findStoredProblem(
   ledger: Ledger,
   { row, events }: LoggedOperation,
@@ -83,7 +78,6 @@ async function findStoredProblem(
   if (events.some(({ what }) => what === 'executing')) return 'changed';
   const approvals = findApprovals(events);
   const approvers = new Set(approvals.map(({ actor }) => actor));
-  // What an assistant asked for, and nobody else has to approve, its own person confirms.
   const isConfirmed = row.via !== null && row.approvals_needed === 0;
   if (isConfirmed ? [...approvers].some((one) => one !== row.user_id) : approvers.has(row.user_id))
     return 'changed';
@@ -98,7 +92,6 @@ async function findStoredProblem(
   return 'problem' in opened ? opened.problem : undefined;
 }
 
-/** Whether the settings and the rights of the people involved still allow it. @throws RolesUnknown */
 function findRightsProblem(
   kind: Kind<unknown>,
   { state, channelId, requester: { userId }, approvals, approvalsNeeded, policyVersion, via }: Operation,
@@ -110,7 +103,7 @@ function findRightsProblem(
   for (const { by } of approvals) {
     if (via && by === userId) continue;
     const approver = approvers.find(({ userId }) => userId === by);
-    // While it is proposed, another approval may have been counted after the context was read.
+    // Another approval may have been counted after the context was read.
     const may = approver
       ? assertKnown(decideApprovalOf(kind, policy, approver)).allowed
       : state === 'proposed';

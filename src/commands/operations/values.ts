@@ -15,10 +15,6 @@ import type { Db, Trx } from '../../store/schema.ts';
 import type { OperationRow } from './kinds/kind.ts';
 import type { Operation } from './model.ts';
 
-/*
- * The values of variables, sealed for the requester and the operation. The operation's seal covers an HMAC of the value.
- */
-
 export const operationValuesTable: SealedTable = {
   name: 'operation_values',
   kind: 'variable-value',
@@ -38,10 +34,7 @@ type Owner = Pick<OperationRow, 'id' | 'tenant' | 'user_id'>;
 
 export type ValueCommitment = { readonly mac: string; readonly packed: Secret };
 
-/**
- * The HMAC that stands for a value in the seal. Its key is random and sealed with the value: the database alone is not enough
- * to try values against it, and rotating the keyring does not change it.
- */
+/** The HMAC that stands for a value in the seal, under a random key that is sealed with it. */
 export function commitToValue(value: Secret): ValueCommitment {
   const salt = randomBytes(32).toString('base64url');
   const packed = JSON.stringify({ salt, value: value.reveal() });
@@ -61,7 +54,7 @@ export async function storeValue(
     .execute();
 }
 
-/** Undefined where the operation sets none. `changed`: not the value that was committed to. `key-gone`: it went with its key. */
+/** `changed`: not the value that was committed to. `key-gone`: it went with its key. */
 export async function openValue(
   { db, sealer }: Pick<ValueStore, 'db' | 'sealer'>,
   owner: Owner & Pick<OperationRow, 'value_mac'>,
@@ -81,10 +74,7 @@ export async function openValue(
 
 const undoMs = 30 * minuteMs;
 
-/**
- * The value that a variable had before a change. `late`: the change is not done, too long ago, or another one came after it.
- * `unknown`: no earlier change through the bot set a value that is kept.
- */
+/** The value before a change. `late`: it is not the newest, or too long ago. `unknown`: no value is kept. */
 export async function findUndo(
   store: ValueStore,
   { id, tenant, state, setsValue, movedAt }: Operation,
@@ -98,7 +88,7 @@ export async function findUndo(
   return (await openKept(store, earlier)) ?? 'unknown';
 }
 
-/** Whether the value that a variable has now is kept, as far as the bot knows: a change of it can be undone. */
+/** Whether a change of this variable could be undone. */
 export async function isValueKept(store: ValueStore, tenant: string, path: string): Promise<boolean> {
   const [last] = await findLastSettings(store.db, tenant, path);
   return (await openKept(store, last)) !== undefined;

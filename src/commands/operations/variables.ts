@@ -63,11 +63,10 @@ const variableCommand: Command = {
   run: (_, context) => offerUndo(context),
 };
 
-/** What an assistant asked a person to type: the variable, in whose name, and why. In the metadata of the form. */
+/** What an assistant asked a person to type. In the metadata of the form. */
 const askedFor = z.object({ path: z.string(), via: z.string(), reason: z.string() });
 type AskedFor = z.output<typeof askedFor>;
 
-/** The value of the button that opens the form which an assistant asked for. */
 export function writeFormButton(request: VariableRequest, { via, reason }: Omit<AskedFor, 'path'>): string {
   const { scriptId, variableId, required = 'unchanged' } = request;
   const path = variablePath(scriptId, variableId);
@@ -76,7 +75,7 @@ export function writeFormButton(request: VariableRequest, { via, reason }: Omit<
   return `${scriptId} ${variableId} ${required} ${JSON.stringify(asked)}`;
 }
 
-/** The form that an assistant asked for: its button has both ids, and whether the script will need the variable. */
+/** Opens the form that an assistant asked for. */
 const typeAction: Action = {
   id: 'variables:type',
   needs: 'change',
@@ -162,11 +161,10 @@ async function submit(values: Values, context: Context): Promise<FormResult> {
   const request = { scriptId, variableId, required, setsValue: value !== undefined };
   const metadata = context.modal?.metadata;
   const asked = metadata ? askedFor.parse(JSON.parse(metadata)) : undefined;
-  // What the person typed in for another variable is theirs alone.
   const isAsked = asked?.path === variablePath(scriptId, variableId);
   const operation = await setVariable(request, value, isAsked ? asked : {}, context);
   await rememberUse('script', scriptId, context);
-  // The ids stay in the form. The value does not: a secret is not sent back.
+  // The value does not stay: a secret is not sent back.
   if (operation.outcome?.word === 'refused')
     return addFailure(
       forms.renderVariableForm({ scriptId, variableId, required: required?.toString(), metadata }),
@@ -196,7 +194,6 @@ async function canRestore(operation: Operation, { ledger }: Context): Promise<bo
   return typeof (await findUndo(ledger, operation)) !== 'string';
 }
 
-/** Shows the zones that run the script typed into the form, in a view on top of it. */
 const previewAction: Action = {
   id: 'variables:preview',
   needs: 'change',

@@ -40,7 +40,7 @@ function isDelete({ list }: Words): boolean {
   return ['delete', 'remove', 'rm'].includes(list[0]?.toLowerCase() ?? 'delete');
 }
 
-/** Whether the CDN's paths take it: an id that leads to another path is refused before approvers are asked. */
+/** An id that leads to another path is refused before approvers are asked. */
 function isTextId(value: string): boolean {
   try {
     return checkTextId(value, { noun: 'an ID', hint: '' }) === value;
@@ -94,7 +94,6 @@ async function submit(values: z.output<typeof fields>, context: Context): Promis
   return { modal: renderSent(message), message };
 }
 
-/** The consequences and the approvals needed, with a note by which a later change of either is noticed. */
 export async function loadPreview(
   { appId, volumeId }: { readonly appId: string; readonly volumeId: string },
   context: Context,

@@ -233,7 +233,6 @@ const settingsForm = defineForm({
   },
 });
 
-/** Saves a change of settings, or asks a second admin, by the current rights and groups. */
 async function save(before: Policy, after: Policy, context: Context): Promise<FormResult> {
   const { person, policies, ledger } = context;
   await assertAllowed(await context.decide('admin', { fresh: true }), context);
@@ -259,10 +258,7 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
 
 const mostAdmins = 10;
 
-/**
- * The admins of whom one must confirm this change, by the current groups and profiles; undefined if it lowers nothing or
- * the bot knows no other admin. @throws RolesUnknown if Slack does not answer.
- */
+/** The admins of whom one must confirm this change; undefined if none has to. @throws RolesUnknown */
 async function findSecondAdmins(
   before: Policy,
   after: Policy,
@@ -296,7 +292,6 @@ async function askSecondAdmin(
   return views.renderWaiting(operation, admins);
 }
 
-/** Notifies the approval channel, and the one before it that it moved. */
 async function announce(
   before: Policy,
   { version, approvalChannel }: Policy,
@@ -319,7 +314,6 @@ async function isShared(channel: string, { sharing }: Context): Promise<boolean>
   return (await sharing.readAudience(channel)) === 'others';
 }
 
-/** If two changes are made to one version, the second is not saved. */
 async function refuseOvertaken(context: Context): Promise<FormResult> {
   const { version } = await context.authorizer.policy({ fresh: true });
   return views.renderChangedMeanwhile(await context.policies.version(tenantId(context.person), version));
@@ -328,7 +322,6 @@ async function refuseOvertaken(context: Context): Promise<FormResult> {
 // A group may hold the whole company: its other members are treated like the listed ones.
 const mostPeople = 200;
 
-/** The effects of a change of settings: the differences, and the decisions that change. */
 async function findConsequences(
   before: Policy,
   after: Policy,

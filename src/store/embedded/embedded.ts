@@ -29,14 +29,12 @@ import type { Schema } from '../schema.ts';
 import type { Answer, Request } from './thread.ts';
 
 /**
- * Opens the embedded PostgreSQL in `dataDir`, for this process alone. It runs in a separate thread, and the driver speaks
- * to it as to a server, so that values, errors and transactions are the same on both engines. @throws UserError when
- * another process uses the directory, or it cannot be written.
+ * Opens the embedded PostgreSQL in `dataDir`, for this process alone, in a thread that speaks the protocol of a server.
+ * @throws UserError where another process uses the directory, or it cannot be written.
  */
 export async function openEmbedded(dataDir: string, log: Log) {
-  // Synchronous, so that the thread of the database has begun before the caller loads the rest of the bot.
+  // Synchronous: the thread begins before the caller loads the rest of the bot.
   explainRefusal(dataDir, () => {
-    // DATA_DIR itself may be mounted or shared, so its mode is left alone.
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.W_OK);
   });
@@ -46,10 +44,8 @@ export async function openEmbedded(dataDir: string, log: Log) {
     void thread.ended.then((error) =>
       log.error({ error }, 'the embedded database ended; the bot must be started again'),
     );
-    // One session: a transaction keeps it, and others wait for their turn.
     const session = { ssl: false, user: 'postgres', database: 'postgres', max: 1, idleTimeoutMillis: 0 };
     const pool = createPool({ ...session, stream: () => thread.connect() }, log);
-    // With the one session taken nothing else is under way.
     const dump = async (path: string): Promise<void> => {
       const client = await pool.connect();
       await thread.dump(path).finally(() => client.release());
@@ -77,16 +73,11 @@ export async function openEmbedded(dataDir: string, log: Log) {
   }
 }
 
-// The engine's memory is WebAssembly's and does not count; what it answers passes through this heap.
 const resourceLimits = { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 8 };
 
-/**
- * WebAssembly is compiled by V8's baseline compiler alone. The optimizing one takes 600 MB for some seconds after each start
- * and makes the bot's small statements no faster: they are over before it is done.
- */
+/** V8's optimizing compiler takes 600 MB after each start and makes small statements no faster. */
 const baselineOnly = ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering'];
 
-/** Opens the database in a separate thread. `ended` resolves when the thread ends without being asked to. */
 async function startThread(directory: string) {
   for (const flag of baselineOnly) setFlagsFromString(flag);
   const worker = new Worker(new URL(`thread${extname(import.meta.filename)}`, import.meta.url), {
@@ -117,7 +108,6 @@ async function startThread(directory: string) {
 
   return {
     ended,
-    /** A connection for the driver, in place of a socket. */
     connect(): Duplex {
       const { port1, port2 } = new MessageChannel();
       const connection = new Connection(port1);
@@ -126,7 +116,6 @@ async function startThread(directory: string) {
       connections.add(connection);
       return connection.once('close', () => connections.delete(connection));
     },
-    /** Writes a copy of the whole database to this path. Nothing may be under way meanwhile. */
     async dump(path: string): Promise<void> {
       if (failure) throw failure;
       post({ dump: path });
@@ -164,7 +153,6 @@ class Connection extends Duplex {
 
   override _read(): void {}
 
-  /** What belongs together comes together: a statement, its values and its end are one message to the thread. */
   override _writev(chunks: readonly { readonly chunk: Buffer }[], done: () => void): void {
     const bytes = new Uint8Array(Buffer.concat(chunks.map(({ chunk }) => chunk)));
     this.#port.postMessage(bytes, [bytes.buffer]);
@@ -182,16 +170,11 @@ class Connection extends Duplex {
   }
 }
 
-// A lock ends with its object, so a collected one would free the directory.
 const locks = new Set<DatabaseSync>();
 
-/**
- * Makes this process the only one that works in a directory: the embedded database does not notice a second one. SQLite's
- * file lock ends with its process. @throws UserError when another process holds it.
- */
+/** Locks a directory until the process ends, by SQLite's file lock. @throws UserError where another process holds it. */
 function lockDirectory(directory: string): () => void {
   const path = join(directory, 'lock');
-  // SQLite would make it readable for everybody.
   closeSync(openSync(path, 'a', 0o600));
   chmodSync(path, 0o600);
   const lock = new DatabaseSync(path);
@@ -212,7 +195,7 @@ function lockDirectory(directory: string): () => void {
   };
 }
 
-/** The directory of the database's files: a copy of an empty one where there are none, complete before it gets its name. */
+/** The directory of the database's files: where there are none, a copy of an empty one. */
 function createDatabase(dataDir: string): string {
   const directory = join(dataDir, 'database');
   if (!existsSync(directory) || readdirSync(directory).length === 0) {
@@ -225,7 +208,6 @@ function createDatabase(dataDir: string): string {
   return directory;
 }
 
-/** What `npm run build` made, for this file in `src` and for the built one. @throws UserError when it did not. */
 function findEmptyDatabase(): string {
   const found = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist', 'database');
   if (existsSync(found)) return found;
@@ -235,7 +217,6 @@ function findEmptyDatabase(): string {
   );
 }
 
-/** @throws UserError where the file system refuses. */
 function explainRefusal<T>(dataDir: string, work: () => T): T {
   try {
     return work();
@@ -261,9 +242,7 @@ interface MaintenanceOptions {
 const roundMs = 5 * minuteMs;
 const backupsKept = 2;
 
-/**
- * Vacuums and backs up the embedded database on a timer. The returned function stops it and waits for the round that runs.
- */
+/** Vacuums and backs up on a timer. The returned function waits for the round that runs. */
 function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
   let running = Promise.resolve();
   let stopped = false;
@@ -277,7 +256,7 @@ function startMaintenance(options: MaintenanceOptions): () => Promise<void> {
   };
 }
 
-/** One round: vacuum, a checkpoint, and a backup where the last is a day old. Logs failures instead of throwing. */
+/** One round. Logs failures instead of throwing. */
 export async function runMaintenance(options: MaintenanceOptions): Promise<void> {
   const { pool, dump, directory, log, now = () => new Date() } = options;
   try {
@@ -289,12 +268,10 @@ export async function runMaintenance(options: MaintenanceOptions): Promise<void>
   } catch (error) {
     log.error({ error }, 'maintenance of the embedded database failed');
   }
-  // Left by a backup that failed or whose process was killed. No other process writes here.
   for (const name of await readdir(directory).catch(() => []))
     if (name.endsWith('.tmp')) await rm(join(directory, name), { force: true }).catch(() => undefined);
 }
 
-// One table at a time: others have their turn in between.
 async function vacuum(pool: Pool): Promise<void> {
   const { rows } = await pool.query<{ name: string }>(
     `select format('%I.%I', n.nspname, c.relname) as name
@@ -304,7 +281,7 @@ async function vacuum(pool: Pool): Promise<void> {
   for (const { name } of rows) await pool.query(`vacuum (analyze) ${name}`);
 }
 
-/** Writes a backup that survives a power loss: complete and fsynced before it gets its name. */
+/** Writes a backup that survives a power loss. */
 async function backUp(dump: MaintenanceOptions['dump'], directory: string, at: Date): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const path = join(directory, `database-${at.toISOString().replaceAll(':', '-')}.tar.gz`);

@@ -2,26 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { PGlite } from '@electric-sql/pglite';
 
-/** What the thread of the embedded database is asked for; it answers `dump` with `Answer`. */
 export type Request = { readonly connection: MessagePort } | { readonly dump: string } | 'close';
-/** The first one says that the database is open. */
 export type Answer = 'done' | { readonly failed: string; readonly code: unknown };
 
-/**
- * The embedded PostgreSQL in a separate thread. A connection is a port that carries PostgreSQL's protocol; one at a time,
- * since there is one session.
- */
+/** The embedded PostgreSQL: one session, whose connection is a port that carries PostgreSQL's protocol. */
 async function serve(parent: MessagePort, directory: string): Promise<void> {
   const pglite = await PGlite.create(directory, {
     startParams: [
       ...PGlite.defaultStartParams,
-      // 128 MB by default, more than a small team's whole database.
       '-c',
       'shared_buffers=8MB',
-      // There is one session. Each that may be takes memory; three are kept back for the superuser.
       '-c',
       'max_connections=4',
-      // The log is kept for crash recovery only; recycled files above this are disk space for nothing.
       '-c',
       'min_wal_size=32MB',
       '-c',
@@ -29,7 +21,7 @@ async function serve(parent: MessagePort, directory: string): Promise<void> {
     ],
   });
   let last: Promise<void> = Promise.resolve();
-  /** One after the other. A failure of the engine itself ends the thread. */
+  /** A failure of the engine itself ends the thread. */
   const inTurn = (work: () => Promise<void>): void => {
     last = last.then(work);
   };

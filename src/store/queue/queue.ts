@@ -16,12 +16,9 @@ type StoredJob = JobWithMetadata<unknown>;
 
 /** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export interface Queue {
-  /** Connects. With `work: false` this process only enqueues, and others do the work. */
+  /** With `work: false` this process only enqueues. */
   start<Ports>(options: StartOptions<Ports>): Promise<void>;
-  /**
-   * Takes no more jobs and waits for those that run. After `graceMs` (10 s by default) their signals abort and they get a
-   * moment; those that still run then are given back and run again elsewhere.
-   */
+  /** Waits for what runs. After `graceMs` signals abort; what still runs then is run again elsewhere. */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   readonly enqueue: Enqueue;
 }
@@ -29,22 +26,18 @@ export interface Queue {
 export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
 
 export interface EnqueueOptions {
-  /** Together with the rows of that transaction, or not at all. */
   readonly in?: Trx | undefined;
   readonly at?: Date | undefined;
   readonly key?: string | undefined;
-  /** The tenant that it is for, and whose share it takes; by default that of the command or job that enqueues it. */
+  /** Whose share it takes; by default that of the work that enqueues it. */
   readonly tenant?: string | undefined;
-  /** Not where a job with this key runs, or is tried again. */
   readonly unlessUnderWay?: true | undefined;
 }
 
 interface StartOptions<Ports> {
-  /** Every job of the bot: a cron entry whose job is not among them is removed. */
   readonly jobs: readonly Job<never, Ports>[];
   readonly ports: Ports;
   readonly work?: boolean;
-  /** Runs once jobs can be enqueued, before any is taken. */
   readonly onConnected?: () => Promise<void>;
 }
 
@@ -55,14 +48,13 @@ const carried = z
 // A job that was running when two processes died may be why they did.
 const mostDeaths = 2;
 
-// Aborted jobs still have to store how far they came.
 const lastMomentMs = 3_000;
 
 export function createQueue(options: {
   database: Database;
   log: Log;
   now: () => Date;
-  /** Tenants share the workers: none takes the last one of a job. With a single one there is nothing to share. */
+  /** Tenants share the workers: none takes the last one of a job. */
   manyTenants?: boolean;
 }): Queue {
   const { database, log, now, manyTenants = false } = options;
@@ -116,7 +108,6 @@ export function createQueue(options: {
       const share = manyTenants && atOnce > 1 ? atOnce - 1 : undefined;
       const runStored = (stored: StoredJob) => {
         const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
-        // The reference of the work that enqueued it.
         return withReference(inSpan, carried.parse(stored.data).reference);
       };
       wake.set(job.name, await startWorkers(boss, job, share, runStored));
@@ -127,7 +118,7 @@ export function createQueue(options: {
     await settleSchedules(boss, jobs);
   };
 
-  /** Here at once, in other processes with their next look. A transaction has to be committed first. */
+  /** A transaction has to be committed first. */
   const wakeSoon = (name: string): void => void setTimeout(() => wake.get(name)?.(), commitMs).unref();
 
   return {
@@ -135,13 +126,11 @@ export function createQueue(options: {
       const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
         db: { executeSql: (text, values = []) => execute(database.pool, text, values) },
-        // The embedded engine has no background workers to look after; `store/embedded/embedded.ts` vacuums there.
         ...(database.engine === 'embedded' && { backend: 'pglite', monitorVacuum: false, reindex: false }),
         useListenNotify: false,
         supervise: worksHere,
         schedule: worksHere,
         cronMonitorIntervalSeconds: 5,
-        // Of all processes together, however often jobs are found lost.
         monitorIntervalSeconds: 1,
         flowIntervalSeconds: 3_600,
         registerInstance: false,
@@ -202,30 +191,23 @@ export function createQueue(options: {
   };
 }
 
-// Most transactions that enqueue a job end within this time.
 const commitMs = 25;
 
 // The clock of the database decides what is due; a moment ago is due there, too.
 const clockSkewMs = 60_000;
 
-/**
- * The moment from which a job is due. pg-boss deletes what has waited for two weeks since then, at the start of a process
- * too: a job whose moment is long past would be deleted while it waits to be tried again.
- */
+/** The moment from which a job is due. pg-boss deletes what has waited for two weeks since then. */
 function startAfter(at = new Date(0)): Date {
   return new Date(Math.max(at.getTime(), Date.now() - clockSkewMs));
 }
 
-/** Over a pool whose connections end where the database takes no writes any more. */
 async function execute(pool: Pool, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const client = await pool.connect();
   try {
-    // Several statements at once have no values, and a result each.
     const results = [await (values.length > 0 ? client.query(text, values) : client.query(text))].flat();
     return { rows: results.flatMap(({ rows }) => rows) };
   } catch (error) {
-    // Of several statements the first may have begun a transaction: others must not get into it. The client learns whether
-    // it did only after the error.
+    // The first of several statements may have begun a transaction: others must not get into it.
     if (values.length === 0) await client.query('rollback').catch(() => undefined);
     throw error;
   } finally {
@@ -257,7 +239,6 @@ async function indexJobIds({ db, withLock }: Database): Promise<void> {
   await withLock('index of jobs', () => create.execute(db));
 }
 
-/** Creates and changes queues: one query where each has the settings of this version, which is every start but the first. */
 async function settleQueues(boss: PgBoss, jobs: readonly JobRef<never>[]): Promise<void> {
   const queues = await boss.getQueues(jobs.map(({ name }) => name));
   const stored = new Map(queues.map((queue) => [queue.name, queue]));
@@ -265,7 +246,6 @@ async function settleQueues(boss: PgBoss, jobs: readonly JobRef<never>[]): Promi
     const { policy, ...settings } = queueSettings(job);
     const queue = stored.get(job.name);
     if (!queue) await boss.createQueue(job.name, { policy, ...settings });
-    // It keeps its policy.
     else if (Object.entries(settings).some(([name, value]) => Reflect.get(queue, name) !== value))
       await boss.updateQueue(job.name, settings);
   }
@@ -279,17 +259,14 @@ function queueSettings(job: JobRef<never>) {
     notify: false,
     heartbeatSeconds: 10,
     retryLimit: job.retries ?? 3,
-    // Short at first, since a killed process counts as a failure too.
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 300,
     expireInSeconds: job.timeLimitSeconds ?? 900,
-    // Finished jobs are kept for a look at what happened; the record that lasts is the audit.
     deleteAfterSeconds: 24 * 60 * 60,
   };
 }
 
-/** Stores cron entries, and removes one whose job is not among these. */
 async function settleSchedules(boss: PgBoss, jobs: readonly JobRef<never>[]): Promise<void> {
   const stored = new Map((await boss.getSchedules()).map(({ name, cron }) => [name, cron]));
   const wanted = new Map(
@@ -300,10 +277,7 @@ async function settleSchedules(boss: PgBoss, jobs: readonly JobRef<never>[]): Pr
     if (stored.get(name) !== cron) await boss.schedule(name, cron, {}, { tz: 'UTC' });
 }
 
-/**
- * Starts the workers of a job; the returned function wakes them. A worker takes one job each time it looks, and looks again
- * when that is done, until nothing is left. `share`: how many may run for one tenant.
- */
+/** Starts the workers of a job; the returned function wakes them. `share`: how many may run for one tenant. */
 async function startWorkers(
   boss: PgBoss,
   { name, atOnce = 2 }: JobRef<never>,
@@ -311,7 +285,6 @@ async function startWorkers(
   run: (stored: StoredJob) => Promise<void>,
 ): Promise<() => void> {
   const options = {
-    // `wakeQueues` looks for all of them.
     pollingIntervalSeconds: 30,
     heartbeatRefreshSeconds: 3,
     includeMetadata: true as const,
@@ -351,13 +324,9 @@ async function putBack(boss: PgBoss, { name, data, groupId, singletonKey }: Stor
   });
 }
 
-/** How soon a job of another process, a deferred one, a retry or the job of a killed process is noticed. */
 const pollMs = 400;
 
-/**
- * Looks for jobs that are due by now and wakes their workers, and for jobs whose process is gone and fails them: one query for
- * all queues, where each worker would have to poll. The returned function ends it.
- */
+/** Wakes the workers of due jobs and fails jobs whose process is gone: one query, where each worker would poll. */
 function wakeQueues(
   db: Db,
   wake: ReadonlyMap<string, () => void>,
@@ -384,7 +353,6 @@ function wakeQueues(
   const timer = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    // pg-boss reports a database that does not answer.
     void look()
       .catch(() => undefined)
       .finally(() => {

@@ -17,9 +17,7 @@ import {
   type VolumeShown,
 } from './describe.ts';
 
-/** What a press led to, with the operation after it. */
 export type ShownAnswer<Shown = ShownOperation> =
-  /** No such operation in this organisation or workspace. */
   | { readonly kind: 'not-found' }
   | ({ readonly operation: Shown } & (
       | {
@@ -35,10 +33,8 @@ export type ShownAnswer<Shown = ShownOperation> =
             | 'already-retried';
         }
       | { readonly kind: 'void'; readonly why: string }
-      /** Requesters do not decide on their own requests, admins neither. */
       | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
       | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' | 'confirm' }
-      /** Wrong state for a retry, or its value is no longer kept. */
       | { readonly kind: 'not-now'; readonly why: 'state' | 'value-gone' }
     ));
 
@@ -143,7 +139,6 @@ function reply(text: string, ...buttons: Button[]): Message {
   return say(text, actions(...buttons));
 }
 
-/** A deletion that a step of Workflow Builder asks for in the name of the person who runs the workflow. */
 export interface StepRequest {
   readonly run: string;
   readonly appId: string;
@@ -151,7 +146,6 @@ export interface StepRequest {
   readonly reason: string;
 }
 
-/** Asks the person who ran the workflow, where the settings ask nobody else. */
 export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until: Date): Message {
   const { appId, volumeId, reason } = asked;
   const value = JSON.stringify(asked);

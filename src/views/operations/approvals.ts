@@ -93,7 +93,6 @@ export function renderReminder(operation: ShownOperation, approvers: readonly st
   return say(text);
 }
 
-/** Asks a person to type a value into a form, whose button has the variable as its value. */
 export function renderFormOffer(
   offer: Pick<ShownOperation, 'requester' | 'reason' | 'via'> & { readonly what: string },
   variable: string,
@@ -110,7 +109,6 @@ export function renderFormOffer(
   ]);
 }
 
-/** The zones that depend on a request's target, as they were when it was asked for: a line each. */
 export function renderAffected(operation: ShownOperation): Message {
   const { what, consequences } = operation.words;
   const { zones = [], zonesTotal = 0 } = consequences.zones ?? {};
@@ -151,7 +149,6 @@ const defaultLabels: DecisionLabels = {
   deny: { label: 'Deny', actionId: 'approvals:deny' },
 };
 
-/** `isListed`: an approval in a list shows the list again. */
 export function decisionButtons(operation: ShownOperation, isListed = false): Button[] {
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
@@ -236,7 +233,7 @@ export interface ApprovalLists {
   readonly isApprover: boolean;
 }
 
-/** The requests that wait for a person's approval, and those that the person made. `done`: the result of a press in it. */
+/** What waits for a person, and what they asked for. `done`: the result of a press in it. */
 export function renderApprovalList(
   { waiting, requested, isApprover }: ApprovalLists,
   asOf: Date,
@@ -275,7 +272,6 @@ function renderChoice(operation: ShownOperation): Button[] {
     : [];
 }
 
-/** For the Home tab: what waits for the person, and how many of their own requests are open. */
 export function renderHomeSection(waiting: readonly ShownOperation[], open: number): KnownBlock[] {
   const yours = open > 0 && `${pluralize(open, 'request of yours is', 'requests of yours are')} open`;
   return [

@@ -8,7 +8,6 @@ import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
 
 // Types, not interfaces: what is sealed has to be JSON.
-/** The zones that an operation affects: the first of them, and their number. */
 export type AffectedZones = {
   readonly zonesTotal: number;
   readonly zones: readonly {
@@ -19,7 +18,6 @@ export type AffectedZones = {
   }[];
 };
 
-/** Shown before a volume is deleted: the zones that its app serves, the size and cost of its volumes. */
 export type VolumeShown = AffectedZones & {
   readonly volumeSizeInGb?: number | undefined;
   readonly monthlyCost?: number | undefined;
@@ -31,18 +29,16 @@ export interface ShownOperation {
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
   readonly reason: string | undefined;
-  /** What asked for it in the requester's name, and gave the reason: `assistant`, `client laptop`. */
+  /** What asked for it: `assistant`, `client laptop`. */
   readonly via: string | undefined;
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
   readonly approvals: readonly { readonly by: string }[];
-  /** Tells the requester's CDN key from others. */
   readonly keyFingerprint: string | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** SHA-256 over all that people decide by, hexadecimal. */
   readonly seal: string;
-  /** The user who caused its state; `system` = a job or the clock. */
+  /** A user id, or `system`. */
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: Outcome | undefined;
@@ -51,12 +47,10 @@ export interface ShownOperation {
 
 /** What an operation asks for, would do and did, in the words of its kind. In mrkdwn. */
 export interface RequestWords {
-  /** `delete volume `data` of app `app0`, every instance` */
   readonly what: string;
   readonly consequences: Consequences;
   readonly outcome: string | undefined;
   readonly isDestructive: boolean;
-  /** Labels of the buttons that decide, where the kind has its own rule of approval. */
   readonly labels: DecisionLabels | undefined;
 }
 
@@ -78,7 +72,6 @@ interface Outcome {
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** In mrkdwn without formatting, for a notification. */
 export function describePlainly(operation: ShownOperation): string {
   return escapeMarkup(nameInPlainText(operation));
 }
@@ -102,7 +95,6 @@ export function describeScriptConsequences(shown: AffectedZones): string {
 
 const mostNamed = 8;
 
-/** `*5 zones* use this app: *shop*, *api* …`: by name, since people decide by them. */
 function describeZones(
   { zones, zonesTotal }: AffectedZones,
   [one, many]: readonly [string, string],
@@ -127,7 +119,6 @@ const states = {
   cancelled: ':heavy_minus_sign: cancelled',
 } as const;
 
-/** In front of `asks to`. */
 export function nameRequester({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
   const who = `<@${requester.userId}>`;
   return via === undefined ? who : `:robot_face: ${nameVia(via)}, for ${who},`;
@@ -187,7 +178,6 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
 
 const checkIt = '*It is not sent again by itself.* Check whether it was done, then say so here.';
 
-/** Outcomes that are told in the same words for every kind. */
 const results: Readonly<Record<string, string>> = {
   'key-refused':
     'Nothing was changed: the CDN refused the requester’s key. Connect the current one (`/cdn connect`), then try again.',
@@ -216,7 +206,6 @@ function describeResult({ word, status, why, reason }: Outcome): string {
   }
 }
 
-/** What the CDN says of single fields, else of the whole. */
 function quoteService({ facts, fields = [] }: Outcome): string {
   const says = facts?.['says'];
   if (fields.length > 0) return ` ${describeFields(fields)}`;
@@ -247,7 +236,6 @@ export function undoButton(id: string): Button {
   return button('Undo (within 30 minutes)', 'variables:undo', id);
 }
 
-/** The approvals a request needs before it runs, under the present settings and people. */
 export interface ApprovalNeeds {
   readonly needed: number;
   readonly able: number;

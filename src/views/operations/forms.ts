@@ -22,7 +22,7 @@ type VolumeInputs = Partial<
 export interface VolumePreview {
   readonly shown: VolumeShown;
   readonly needs: ApprovalNeeds;
-  /** Carried in the form: identifies this preview, so that a later change of it is noticed. */
+  /** Identifies this preview, so that a later change of it is noticed. */
   readonly note: string;
   readonly changed?: boolean;
 }
@@ -116,11 +116,9 @@ export interface KnownVariable {
   readonly name: string | undefined;
   readonly consequences: Consequences;
   readonly needs: ApprovalNeeds;
-  /** Whether the present value is kept, so that the change can be undone. */
   readonly canUndo: boolean;
 }
 
-/** `required`: `true` or `false`, where something is chosen. `unknown`: a name that nobody here has set a variable by. */
 export function renderVariableForm(
   {
     scriptId,

@@ -37,7 +37,7 @@ export interface Consequences {
   readonly unreachable: readonly Quorum[];
   readonly missingScopes: readonly MissingScope[];
   readonly nobodyOperates: boolean;
-  /** A group's handle by its id, where known: a mention would notify all its members. */
+  /** A mention would notify all its members. */
   readonly groupName: (id: string) => string | undefined;
 }
 
@@ -59,7 +59,6 @@ export function renderSettingsReview(
   return modal(settings, [...renderConsequences(found), context(next)]);
 }
 
-/** The approval channel, and whether it could be notified. */
 export type Told = { readonly channel: string; readonly isTold: boolean };
 
 export function renderSaved(version: number, found: Consequences, told: Told | undefined): FormResult {
@@ -89,7 +88,6 @@ export function renderWaiting(operation: ShownOperation, admins: readonly string
   );
 }
 
-/** Above the settings: the change that waits, with what this reader can do. */
 function renderPending(operation: ShownOperation, reader: string): KnownBlock[] {
   const { requester, words } = operation;
   const isOwn = requester.userId === reader;
@@ -152,7 +150,6 @@ function closeAll({ modal, message }: FormResult): FormResult {
   return { modal: { ...modal, clear_on_close: true }, message };
 }
 
-/** User ids of the admin who asked for a change, and of the one who confirmed it. */
 export type Author = { readonly by: string; readonly second?: string };
 
 export function renderAnnouncement({ by, second }: Author, version: number, found: Consequences): Message {
@@ -200,7 +197,6 @@ function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
   return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* A request can then only expire.`;
 }
 
-/** The settings as the form and the differences call them. */
 const labels: Readonly<Record<ListField | ValueField, string>> = {
   operators: 'Operators',
   operatorGroups: 'Operator groups',
@@ -292,14 +288,12 @@ export interface ShownSettings {
   readonly policy: Policy;
   readonly pending: ShownOperation | undefined;
   readonly reader: string;
-  /** The author and time of this version; undefined = never saved. */
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
   readonly missing: readonly MissingScope[];
   readonly overdueFiles: number;
 }
 
-/** The settings in five lines, each with the form that changes it. */
 export function renderSettingsSummary(shown: ShownSettings): ModalView {
   const { policy, last, missing, overdueFiles, pending, reader } = shown;
   const { version, operators, operatorGroups } = policy;
@@ -369,7 +363,6 @@ export const ranges = {
 
 export const mostEntries = 50;
 
-/** The cap that each field of channels sets. */
 export const caps = { capNone: 'none', capRead: 'read', capExport: 'export', capChange: 'change' } as const;
 
 /** The form of one section. `private_metadata` carries the version that is being changed. */

@@ -32,7 +32,6 @@ const voidReason = z.enum([
 ]);
 export type VoidReason = z.output<typeof voidReason>;
 
-/** How an operation ended, or why the outcome is unknown. Never holds a secret. */
 export const outcomeShape = z.object({
   /** A stable word: `done`, `not-found`; `void` with `why`. */
   word: z.string(),
@@ -41,35 +40,34 @@ export const outcomeShape = z.object({
   why: voidReason.optional(),
   reason: z.string().optional(),
   instances: z.array(z.string()).optional(),
-  /** The CDN's problems with single members of the request. Foreign text: escape it. */
+  /** Foreign text: escape it. */
   fields: z.array(z.object({ field: z.string().optional(), message: z.string() })).optional(),
-  /** Further facts to show: a reference; the variable as the CDN reports it after a change. */
+  /** A reference; the variable as the CDN reports it. */
   facts: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).optional()).optional(),
 });
 export type OperationOutcome = Readonly<z.output<typeof outcomeShape>>;
 
 /** All that the ledger does not know about an operation. A new kind is a file in this folder and a line in `list.ts`. */
 export interface Kind<Request> {
-  /** Stored with each operation, so it never changes. */
   readonly name: string;
   readonly right: Right;
   /** Where it is not for the approvers of the settings to decide. */
   readonly approval?: ApprovalRule;
   readonly keyless?: true;
-  /** Reads a stored request. @throws where the row does not hold one of this kind. */
+  /** @throws where the row does not hold a request of this kind. */
   parse(stored: SealedRequest & { readonly setsValue: boolean }): Request;
-  /** The sealed and sent form of the request. It has one spelling. @throws UserError for an impossible request. */
+  /** The sealed and sent form, in one spelling. @throws UserError */
   request(request: Request, value?: Secret): SealedRequest;
-  /** What people decide by, from the facts that were sealed with the request. @throws where they are not of this kind */
+  /** What people decide by. @throws where the facts are not of this kind */
   consequences(snapshot: Json, request: Request): Consequences;
-  /** What it does, in mrkdwn: `delete volume …`. */
+  /** In mrkdwn: `delete volume …`. */
   describe(request: Request, told: Told): string;
-  /** How it ended, in mrkdwn; undefined = the common words say it. */
+  /** In mrkdwn; undefined = the common words say it. */
   describeOutcome?(outcome: OperationOutcome, request: Request, told: Told): string | undefined;
   audit(request: Request, told: Told): AuditInput['detail'];
   /** Sends the sealed strings. @throws ApiError */
   send(execution: Execution): Promise<Settlement>;
-  /** The word for an error in which the CDN refused it; `refused` by default. */
+  /** The word for a refusal of the CDN. */
   nameRefusal?(error: ApiError): string | undefined;
 }
 
@@ -77,24 +75,19 @@ export interface Kind<Request> {
 export type SealedRequest = Pick<OperationRow, 'method' | 'path' | 'body'>;
 
 export interface Told {
-  /** The target's name, as the CDN told it. Foreign text. */
+  /** Foreign text. */
   readonly name: string | undefined;
   readonly snapshot: Json;
 }
 
-/**
- * Such a request is void once the settings are not the ones it was asked for, cannot be asked for again by a button, and
- * goes to each approver, also where there is a channel for approvals.
- */
+/** Such a request is void once the settings are others, and goes to each approver, also where there is a channel. */
 interface ApprovalRule {
   decide(policy: Policy, actor: Actor): Decision;
   count(policy: Policy): number;
-  /** Milliseconds until a request expires. */
   readonly expiresAfterMs: number;
   readonly labels: DecisionLabels;
 }
 
-/** The sealed strings, and what a kind may send them with. */
 export interface Execution extends Pick<OperationRow, 'path' | 'body'> {
   readonly value: Secret | undefined;
   readonly targetName: string | undefined;
@@ -117,7 +110,6 @@ export function indexKinds(kinds: readonly Kind<unknown>[]): Kinds {
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }
 
-/** Of a row that names no kind: it can only be voided. */
 const unreadable: Kind<unknown> = {
   name: 'unreadable',
   right: 'destroy',
@@ -133,7 +125,6 @@ function refuse(): never {
   throw new Error('this row does not hold a request');
 }
 
-/** Whether a person may approve a request of this kind; the ledger checks that it is not their own. */
 export function decideApprovalOf({ approval }: Kind<unknown>, policy: Policy, actor: Actor): Decision {
   return approval ? approval.decide(policy, actor) : decideApproval(policy, actor);
 }
@@ -146,7 +137,6 @@ export function findKind(kinds: Kinds, name: string): Kind<unknown> {
   return kinds.get(name) ?? unreadable;
 }
 
-/** The operation that an undo takes back, by the facts that are sealed with the undo. */
 export function findUndone(snapshot: Json): string | undefined {
   const id = isObject(snapshot) ? snapshot['undoOf'] : undefined;
   return typeof id === 'string' ? id : undefined;

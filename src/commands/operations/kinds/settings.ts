@@ -26,7 +26,6 @@ const classes = ['destroy', 'change'] as const;
 
 const lowering = z.object({
   fewer: z.array(z.enum(classes)),
-  /** Rights above `read` that its author would gain, in some place. */
   gains: z.array(z.enum(['export', 'change', 'destroy', 'approve'])),
   off: z.boolean(),
   assistant: z.boolean().optional(),
@@ -104,7 +103,7 @@ function withVersion(body: z.output<typeof policyBody>): Policy {
   return { ...body, version: 0 };
 }
 
-/** Undefined: one admin decides. `author`: the groups are those of both policies that they are in. */
+/** Undefined: one admin decides. */
 export function findLowering(before: Policy, after: Policy, author: AffectedPerson): Lowering | undefined {
   if (!before.secondAdmin) return undefined;
   const fewer = classes.filter(

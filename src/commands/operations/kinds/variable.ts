@@ -20,7 +20,6 @@ export interface VariableRequest {
   readonly setsValue: boolean;
 }
 
-/** Sets the value of an edge script's variable, or whether it is required. */
 export const variableUpdate = {
   name: 'variable-update',
   right: 'change',
@@ -33,7 +32,6 @@ export const variableUpdate = {
     return { method: 'POST', path: variablePath(scriptId, variableId), body };
   },
 
-  /** The zones that run the script now, and the variable's name if the CDN has told it. */
   async load({ scriptId, variableId }, context) {
     const path = variablePath(scriptId, variableId);
     const [named] = await findNamedTargets(context.ledger, { tenant: tenantId(context.person), path });
@@ -116,12 +114,10 @@ function describeValue(snapshot: Json): string {
     : 'a new value';
 }
 
-/** Whether a sealed change makes the variable required; undefined = it leaves that unchanged. */
 function readRequired(body: string | null): boolean | undefined {
   return bodies.parse(JSON.parse(body ?? '')).Required;
 }
 
-/** `variable 12 of script 301`, or with its name `FEATURE_X (12) of script 301`. */
 function nameVariable({ scriptId, variableId }: VariableRequest, name: string | undefined): string {
   const id = formatCode(variableId, 30);
   return `${name ? `${formatCode(name, 60)} (${id})` : `variable ${id}`} of script ${formatCode(scriptId, 30)}`;
