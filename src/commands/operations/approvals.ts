@@ -10,7 +10,6 @@ import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { approve, cancel, confirmOutcome, deny } from './decide.ts';
 import { decideApprovalOf, findKind } from './kinds/kind.ts';
-import { operationKinds } from './kinds/list.ts';
 import {
   type Answer,
   type DecisionContext,
@@ -19,14 +18,7 @@ import {
   findWaitingFor,
   type Operation,
 } from './model.ts';
-import {
-  assertAllowed,
-  assertMayPropose,
-  createRefusal,
-  findApprovalNeeds,
-  reasonField,
-  retry,
-} from './propose.ts';
+import { assertAllowed, createRefusal, reasonField } from './propose.ts';
 import { loadDecisionContext } from './validity.ts';
 
 const mostRequested = 8;
@@ -141,7 +133,9 @@ const checkAction: Action = {
   async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to check');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
-    return forms.renderCheckForm(operation, requireKind(operation).check);
+    if (operation.request === undefined)
+      throw new UserError('This request can no longer be read.', 'Ask for it again.');
+    return forms.renderCheckForm(operation, findKind(context.ledger.kinds, operation.kind).check);
   },
 };
 
@@ -171,12 +165,6 @@ async function assertMayDecide({ requester, kind }: Operation, context: Context)
   await assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
 }
 
-function requireKind({ kind, request }: Operation) {
-  const found = operationKinds.find(({ name }) => name === kind);
-  if (found && request !== undefined) return found;
-  throw new UserError('This request can no longer be read.', 'Ask for it again.');
-}
-
 const checkForm = defineForm({
   id: 'approvals:check-submit',
   changesHome: true,
@@ -191,24 +179,6 @@ const checkForm = defineForm({
   },
 });
 
-const retryAction: Action = {
-  ...buttonOf,
-  id: 'approvals:again',
-  async run(id, context) {
-    const { ledger, person, channelId } = context;
-    const operation = await findOperation(ledger, tenantId(person), id);
-    if (!operation) return renderAnswer({ kind: 'not-found' });
-    if (operation.requester.userId !== person.userId)
-      return renderAnswer({ kind: 'not-requester', press: 'retry', operation });
-    const kind = requireKind(operation);
-    if (!kind.load) return renderAnswer({ kind: 'not-now', why: 'state', operation });
-    await assertMayPropose(kind, context);
-    const { policy, approvers } = await findApprovalNeeds(kind, context);
-    const snapshot = await kind.load(operation.request, context);
-    return renderPress(await retry(ledger, id, person, { policy, channelId, snapshot, approvers }), context);
-  },
-};
-
 export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
@@ -220,7 +190,6 @@ export const approvals: Feature = {
     denyAction,
     cancelAction,
     checkAction,
-    retryAction,
   ],
   forms: [denyForm, checkForm],
   async homeSection(context) {

@@ -50,7 +50,6 @@ export interface Operation extends ShownOperation {
   readonly outcome: OperationOutcome | undefined;
   /** Those who could approve it when it was proposed. */
   readonly approvers: readonly string[];
-  readonly attemptOf: string | undefined;
 }
 
 export interface Proposal
@@ -82,7 +81,6 @@ export type Answer =
 export interface LoggedOperation {
   readonly row: OperationRow;
   readonly events: readonly EventRow[];
-  readonly triedAgainAs: string | undefined;
 }
 
 type Find = { readonly db: Db; readonly kinds: Kinds };
@@ -155,7 +153,7 @@ export function readRequest(kinds: Kinds, row: OperationRow): unknown {
 }
 
 /** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
-export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: LoggedOperation): Operation {
+export function readOperation(kinds: Kinds, { row, events }: LoggedOperation): Operation {
   const kind = findKind(kinds, row.kind);
   const request = readRequest(kinds, row);
   const snapshot = readSnapshot(row);
@@ -173,6 +171,7 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
       what: request === undefined ? 'do something that can no longer be read' : kind.describe(request, told),
       consequences: describeConsequences(kind, snapshot, request),
       outcome: request === undefined || !outcome ? undefined : kind.describeOutcome?.(outcome, request, told),
+      again: request === undefined ? undefined : kind.again?.(request),
       isDestructive: kind.right === 'destroy',
       labels: kind.approval?.labels,
     },
@@ -191,8 +190,6 @@ export function readOperation(kinds: Kinds, { row, events, triedAgainAs }: Logge
     movedAt: row.moved_at,
     outcome,
     approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
-    attemptOf: row.attempt_of ?? undefined,
-    triedAgainAs,
   };
 }
 
@@ -237,9 +234,7 @@ async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOp
   const ids = rows.map(({ id }) => id);
   const events = db.selectFrom('operation_events').selectAll().where('operation_id', 'in', ids);
   const eventsOf = Map.groupBy(await events.orderBy('seq').execute(), (event) => event.operation_id);
-  const retries = db.selectFrom('operations').select(['id', 'attempt_of']).where('attempt_of', 'in', ids);
-  const retryOf = new Map((await retries.execute()).map((row) => [row.attempt_of, row.id]));
-  return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [], triedAgainAs: retryOf.get(row.id) }));
+  return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [] }));
 }
 
 const mostSearched = 500;

@@ -23,17 +23,15 @@ import { queueExecution } from './execute.ts';
 import { countApprovals, findKind, type Kind, type OperationRow } from './kinds/kind.ts';
 import { type FormAbout, queueMessages, variableForm } from './messages.ts';
 import {
-  type Answer,
   findCdnKey,
   findOperation,
   findRequestedBy,
-  lockOperation,
   type Operation,
   type Proposal,
   readOperation,
   toStorable,
 } from './model.ts';
-import { collectSignedParts, computeSeal, findSealProblem } from './seal.ts';
+import { collectSignedParts, computeSeal } from './seal.ts';
 import { linkStepRun } from './steps.ts';
 import {
   appendEvent,
@@ -41,40 +39,12 @@ import {
   type Ledger,
   type LedgerTransaction,
   toAuditInput,
-  withLock,
 } from './transitions.ts';
-import { commitToValue, openValue, storeValue } from './values.ts';
+import { commitToValue, storeValue } from './values.ts';
 
 /** Stores a sealed request. Where the policy needs no approval, its execution is queued at once. */
 export function propose(ledger: Ledger, proposal: Proposal): Promise<Operation> {
   return inTransaction(ledger, (tx) => storeProposal(tx, proposal));
-}
-
-/** Proposes the same request as a new operation with new approvals; once for each operation. */
-export function retry(
-  ledger: Ledger,
-  id: string,
-  requester: Person,
-  now: Pick<Proposal, 'policy' | 'channelId' | 'snapshot' | 'approvers'>,
-): Promise<Answer> {
-  return withLock(ledger, { id, tenant: tenantId(requester) }, async (locked): Promise<Answer> => {
-    const { tx, logged, operation } = locked;
-    if (operation.requester.userId !== requester.userId)
-      return { kind: 'not-requester', press: 'retry', operation };
-    if (logged.triedAgainAs !== undefined) {
-      const other = await lockOperation(tx.db, logged.triedAgainAs);
-      return { kind: 'already-retried', operation: other ? readOperation(tx.kinds, other) : operation };
-    }
-    const kind = findKind(tx.kinds, operation.kind);
-    // A request that carries its version would bring older settings back.
-    const may = !kind.approval && ['failed', 'unknown', 'expired'].includes(operation.state);
-    if (!may || findSealProblem(tx, logged.row)) return { kind: 'not-now', why: 'state', operation };
-    const opened = await openValue(tx, logged.row);
-    if ('problem' in opened) return { kind: 'not-now', why: 'value-gone', operation };
-    const { request, reason, via } = operation;
-    const proposal = { ...now, ...opened, kind, request, requester, reason, via };
-    return { kind: 'proposed', operation: await storeProposal(tx, proposal, id) };
-  });
 }
 
 /** Requests and open forms of one person by assistants: so many may wait, and be made in a day. */
@@ -177,7 +147,7 @@ async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person
   return forms.filter((form) => form.userId === userId && form.at > since);
 }
 
-async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptOf?: string) {
+async function storeProposal(tx: LedgerTransaction, proposal: Proposal) {
   const { requester, channelId, kind, request, value, reason, snapshot, policy, approvers, stepRun } =
     proposal;
   const at = tx.now();
@@ -195,7 +165,7 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
     snapshot: canonicalJson(snapshot),
     policy_version: policy.version,
     approvals_needed: countApprovals(kind, policy),
-    attempt_of: attemptOf ?? null,
+    attempt_of: null,
     via: proposal.via ?? null,
     created_at: at,
     expires_at: new Date(at.getTime() + (kind.approval?.expiresAfterMs ?? policy.expiryMinutes * minuteMs)),
@@ -221,7 +191,7 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal, attemptO
   const event = await appendEvent(tx, row, 'proposed');
   if (commitment) await storeValue(tx, row, commitment);
   if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
-  const logged = { row, events: [event], triedAgainAs: undefined };
+  const logged = { row, events: [event] };
   const operation = readOperation(tx.kinds, logged);
   await queueMessages(tx, operation, kind.approval ? undefined : policy.approvalChannel);
   tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));

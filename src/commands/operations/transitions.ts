@@ -136,10 +136,9 @@ export async function appendEvent(
   return event;
 }
 
-/** No retry is possible after these, so the value of a variable is not kept. */
-function isFinal({ to, outcome }: Step): boolean {
-  if (to === 'denied' || to === 'cancelled') return true;
-  return outcome?.why === 'changed' || outcome?.why === 'key-gone';
+/** Only what was done, or may have been, can be undone: else the value of a variable is not kept. */
+function isFinal({ to }: Step): boolean {
+  return ['denied', 'cancelled', 'expired', 'failed'].includes(to);
 }
 
 export async function voidOperation(locked: LockedOperation, why: VoidReason) {
@@ -171,7 +170,6 @@ export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, ou
       why: outcome?.why,
       status: outcome?.status,
       instances: outcome?.instances?.map(withholdSecret).join(' '),
-      attemptOf: row.attempt_of ?? undefined,
       via: row.via ?? undefined,
     },
     requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),

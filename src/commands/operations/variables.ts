@@ -16,6 +16,7 @@ import { rememberUse } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
 import {
+  loadVariable,
   readVariablePath,
   readVariableRequest,
   type VariableRequest,
@@ -98,7 +99,7 @@ async function loadKnown(
   const { ledger, person } = context;
   const request = variableId && { scriptId, variableId, required: undefined, setsValue: true };
   const [snapshot, needs] = await Promise.all([
-    request ? variableUpdate.load(request, context) : loadAffectedByScript(scriptId, context),
+    request ? loadVariable(request, context) : loadAffectedByScript(scriptId, context),
     findApprovalNeeds(variableUpdate, context),
   ]);
   const path = variableId && variablePath(scriptId, variableId);
@@ -181,7 +182,7 @@ async function setVariable(
   context: Context,
 ): Promise<Operation> {
   const [snapshot, { policy, approvers }] = await Promise.all([
-    variableUpdate.load(request, context),
+    loadVariable(request, context),
     findApprovalNeeds(variableUpdate, context),
   ]);
   const bytes = value && Buffer.byteLength(value.reveal());

@@ -14,7 +14,7 @@ import {
 import type { Context } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import { settingsChange } from '../operations/kinds/settings.ts';
-import { type VariableRequest, variableUpdate } from '../operations/kinds/variable.ts';
+import { loadVariable, type VariableRequest, variableUpdate } from '../operations/kinds/variable.ts';
 import { volumeDeletion } from '../operations/kinds/volume.ts';
 import {
   findOperation,
@@ -175,7 +175,7 @@ export const proposeVariableChange = defineTool({
       ]);
     const request = { scriptId, variableId, required, setsValue: hasNewValue };
     const [snapshot, needs] = await Promise.all([
-      variableUpdate.load(request, context),
+      loadVariable(request, context),
       findApprovalNeeds(variableUpdate, context),
     ]);
     if (hasNewValue) return sendForm({ request, snapshot, minutes: needs.minutes, reason, via }, context);

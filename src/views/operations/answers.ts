@@ -11,7 +11,7 @@ import {
   describeVoidReason,
   describeVolumeConsequences,
   renderState,
-  retryButton,
+  retryButtons,
   type ShownOperation,
   undoButton,
   type VolumeShown,
@@ -21,21 +21,11 @@ export type ShownAnswer<Shown = ShownOperation> =
   | { readonly kind: 'not-found' }
   | ({ readonly operation: Shown } & (
       | {
-          readonly kind:
-            | 'approved'
-            | 'denied'
-            | 'cancelled'
-            | 'confirmed'
-            | 'proposed'
-            | 'expired'
-            | 'already'
-            | 'twice'
-            | 'already-retried';
+          readonly kind: 'approved' | 'denied' | 'cancelled' | 'confirmed' | 'expired' | 'already' | 'twice';
         }
       | { readonly kind: 'void'; readonly why: string }
       | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
-      | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'retry' | 'confirm' }
-      | { readonly kind: 'not-now'; readonly why: 'state' | 'value-gone' }
+      | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'confirm' }
     ));
 
 /** The private answer to a press: every press gets one, also one that does nothing. */
@@ -50,7 +40,6 @@ export function renderAnswer(answer: ShownAnswer): Message {
   const request = operation.words.what;
   const requester = `<@${operation.requester.userId}>`;
   const progress = `${describeCount(operation)}. It still needs ${describeMissing(operation)}.`;
-  const myRequests = commandButton('My requests', 'approvals');
   switch (answer.kind) {
     case 'approved':
       return reply(state === 'proposed' ? `Counted: ${progress}` : `Approved. It runs now: ${request}.`);
@@ -67,9 +56,7 @@ export function renderAnswer(answer: ShownAnswer): Message {
     case 'confirmed':
       return state === 'succeeded'
         ? reply(`Noted as done: ${request}.`)
-        : reply(`Noted as not done: ${request}.`, retryButton(id));
-    case 'proposed':
-      return renderProposed(operation);
+        : reply(`Noted as not done: ${request}.`, ...retryButtons(operation));
     case 'own-request':
       return reply(
         answer.press === 'approve'
@@ -80,17 +67,9 @@ export function renderAnswer(answer: ShownAnswer): Message {
     case 'not-requester': {
       if (answer.press === 'confirm')
         return reply(`Only ${requester} can confirm this: it was asked for in their name.`);
-      if (answer.press === 'retry')
-        return reply(`Only ${requester} can ask for it again: it would run with their key.`);
       const deny = button('Deny', 'approvals:deny', id);
       return reply(`Only ${requester} can cancel this request. Approvers can deny it.`, deny);
     }
-    case 'already-retried':
-      return reply(`It was asked for again already: ${renderState(operation)}.`, myRequests);
-    case 'not-now':
-      return answer.why === 'value-gone'
-        ? reply('The value is no longer kept. Type it again.', commandButton('Set a variable', 'variable'))
-        : reply(`Too late: ${renderState(operation)}.`, myRequests);
     case 'already':
       return reply(describeDecision(operation));
     case 'expired':

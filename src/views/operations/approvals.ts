@@ -22,7 +22,7 @@ import {
   nameVia,
   noUndo,
   renderState,
-  retryButton,
+  retryButtons,
   type ShownOperation,
   undoButton,
   waitsForRequester,
@@ -174,9 +174,10 @@ function checkButton(id: string): Button {
 }
 
 /** Next steps after an end. Where the outcome is unknown a person looks first: another try could do it twice. */
-function nextSteps({ id, state, triedAgainAs, words }: ShownOperation): KnownBlock {
-  const canRetry = !words.labels && triedAgainAs === undefined && ['failed', 'expired'].includes(state);
-  return actions(state === 'unknown' && checkButton(id), canRetry && retryButton(id));
+function nextSteps(operation: ShownOperation): KnownBlock {
+  const { id, state } = operation;
+  const canRetry = state === 'failed' || state === 'expired';
+  return actions(state === 'unknown' && checkButton(id), ...(canRetry ? retryButtons(operation) : []));
 }
 
 function quoteReason({ reason, via }: Pick<ShownOperation, 'reason' | 'via'>): string {

@@ -1,7 +1,7 @@
 import type { Button, ModalView } from '@slack/types';
 import { minuteMs } from '../../lib/time.ts';
 import { type Message, section } from '../blocks/blocks.ts';
-import { button } from '../blocks/buttons.ts';
+import { button, commandButton } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';
 import { agree, andMore, formatBytes, formatDuration, formatMoney, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
@@ -42,7 +42,6 @@ export interface ShownOperation {
   readonly movedBy: string;
   readonly movedAt: Date;
   readonly outcome: Outcome | undefined;
-  readonly triedAgainAs: string | undefined;
 }
 
 /** What an operation asks for, would do and did, in the words of its kind. In mrkdwn. */
@@ -50,6 +49,8 @@ export interface RequestWords {
   readonly what: string;
   readonly consequences: Consequences;
   readonly outcome: string | undefined;
+  /** The command that opens its form again. */
+  readonly again: string | undefined;
   readonly isDestructive: boolean;
   readonly labels: DecisionLabels | undefined;
 }
@@ -226,8 +227,8 @@ export function describeVoidReason(why = 'changed'): string {
   return voidReasons[why] ?? 'it is no longer valid';
 }
 
-export function retryButton(id: string): Button {
-  return button('Try again (new approval)', 'approvals:again', id);
+export function retryButtons({ words }: ShownOperation): Button[] {
+  return words.again === undefined ? [] : [commandButton('Try again (new approval)', words.again)];
 }
 
 export const noUndo = 'No undo: the CDN does not reveal the previous value.';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { approve } from '../../../src/commands/operations/decide.ts';
 import { expireOverdue } from '../../../src/commands/operations/execute.ts';
 import { findWaitingFor } from '../../../src/commands/operations/model.ts';
-import { proposeByAssistant, retry, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
+import { proposeByAssistant, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
 import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
@@ -37,16 +37,6 @@ test('what an assistant asks for waits for its own person, whoever else presses'
   const context = makeContext(olivia, operation, { ...freely, version: policy.version });
   const confirmed = await approve(ledger, operation.id, olivia, context);
   expect(confirmed).toMatchObject({ kind: 'approved', operation: { state: 'approved' } });
-});
-
-test('it stays marked, and waits again, where it is tried again', async () => {
-  const { ledger, advance } = await start();
-  const { id } = await proposeByAssistant(ledger, asked);
-  advance(31);
-  await expireOverdue(ledger);
-  const { channelId, snapshot, approvers } = asked;
-  const again = await retry(ledger, id, olivia, { policy: freely, channelId, snapshot, approvers });
-  expect(again).toMatchObject({ kind: 'proposed', operation: { state: 'proposed', via: 'assistant' } });
 });
 
 test('forms and requests together are three that are open, and ten a day', async () => {

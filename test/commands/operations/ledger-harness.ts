@@ -18,7 +18,7 @@ import {
   type OperationState,
   type Proposal,
 } from '../../../src/commands/operations/model.ts';
-import { propose, retry } from '../../../src/commands/operations/propose.ts';
+import { propose } from '../../../src/commands/operations/propose.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
@@ -226,8 +226,6 @@ export async function startLedger(database: Database) {
       await beginBy(id, rules);
       return id;
     },
-    retry: (id: string, by: Person, rules = policy, on = ledger) =>
-      retry(on, id, by, { policy: rules, channelId: 'C0OPS0000', snapshot: { zones: [1] }, approvers: [] }),
   };
 }
 

@@ -293,7 +293,7 @@ test('a value is sealed, sent once and stored nowhere in the clear', async () =>
 });
 
 test('the previous value is known from an earlier change, unless another may have come between', async () => {
-  const { ledger, advance, run, find, settle: end, retry } = await start();
+  const { ledger, advance, run, find, settle: end } = await start();
   const set = async (value: string, state: 'succeeded' | 'unknown' = 'succeeded', variable = '12') => {
     advance(1);
     const id = await run(edit(value, variable), olivia, freely);
@@ -325,17 +325,17 @@ test('the previous value is known from an earlier change, unless another may hav
   expect(await destroyIdleValues(ledger)).toBe(3);
   advance(24 * 60);
   expect(await destroyIdleValues(ledger)).toBe(1);
-  expect(brief(await retry(third, olivia, freely))).toBe('not-now value-gone');
 });
 
-test('a failed change is retried with its value', async () => {
-  const { run, begin, settle: end, retry } = await start();
-  const id = await run(edit('kept'), olivia, freely);
-  await end(id, 'failed', 'key-refused');
-  const answer = await retry(id, olivia, freely);
-  if (answer.kind !== 'proposed') throw new Error(answer.kind);
-  expect(await begin(answer.operation.id, freely)).toBe('begun executing');
-});
+test.each(['failed', 'unknown'] as const)(
+  'of a change that %s its value stays only where it may be set',
+  async (state) => {
+    const { ledger, run, settle: end } = await start();
+    await end(await run(edit('kept'), olivia, freely), state);
+    const kept = await ledger.db.selectFrom('operation_values').select('owner_id').execute();
+    expect(kept).toHaveLength(state === 'unknown' ? 1 : 0);
+  },
+);
 
 describe.each(engines.both)('two processes on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('an overdue request expires once, at a press or by the clock', async () => {
@@ -367,27 +367,5 @@ describe.each(engines.both)('two processes on $name', ({ skip, emptyDatabase }) 
     const claims = await Promise.all([remindApprovers(ledger), remindApprovers(openReplica())]);
     expect(claims.flat()).toEqual([id]);
     expect(await remindApprovers(ledger)).toEqual([]);
-  });
-
-  test.skipIf(skip)('a retry is a new request with its own approvals, made once', async () => {
-    const { enqueued, openReplica, ask, find, retry, ...bot } = await startLedger(await emptyDatabase());
-    const id = await ask();
-    expect(brief(await retry(id, olivia))).toBe('not-now state');
-    await bot.approve(id, ben);
-    await bot.begin(id);
-    await bot.settle(id, 'failed', 'key-refused');
-    expect(await retry(id, ben)).toMatchObject({ kind: 'not-requester' });
-    const pressed = await Promise.all([retry(id, olivia), retry(id, olivia, policy, openReplica())]);
-    expect(pressed.map(({ kind }) => kind).toSorted()).toEqual(['already-retried', 'proposed']);
-    const { triedAgainAs = '' } = await find(id);
-    for (const answer of pressed) expect(answer).toMatchObject({ operation: { id: triedAgainAs } });
-    expect(await find(triedAgainAs)).toMatchObject({
-      state: 'proposed',
-      attemptOf: id,
-      approvals: [],
-      request: { appId: 'app-1', volumeId: 'vol 1' },
-      reason: makeProposal().reason,
-    });
-    expect(enqueued).toEqual([id]);
   });
 });

@@ -15,7 +15,7 @@ import {
   type OperationState,
   transitionsFrom,
 } from '../../../src/commands/operations/model.ts';
-import { propose, retry } from '../../../src/commands/operations/propose.ts';
+import { propose } from '../../../src/commands/operations/propose.ts';
 import { type Ledger, withLock } from '../../../src/commands/operations/transitions.ts';
 import { UserError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -68,7 +68,6 @@ const weights = {
   settle: 4,
   abandon: 2,
   confirm: 2,
-  tryAgain: 3,
   expire: 1,
   tamper: 1,
   wait: 2,
@@ -143,15 +142,6 @@ function createScenario(harness: LedgerHarness, processes: readonly Ledger[], st
     abandon: (on, id) => withLock(on, { id }, markAbandoned),
     confirm: (on, id, by, facts, n) =>
       confirmOutcome(on, id, by, { state: n % 2 ? 'succeeded' : 'failed', context: facts }),
-    async tryAgain(on, id, by) {
-      const answer = await retry(on, id, by, {
-        policy: rules,
-        channelId: undefined,
-        snapshot: null,
-        approvers: [],
-      });
-      if (answer.kind === 'proposed') ids.push(answer.operation.id);
-    },
     async tamper(_on, id) {
       const changed = await harness.database.db
         .updateTable('operations')

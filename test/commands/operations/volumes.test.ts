@@ -142,13 +142,16 @@ describe('a volume is deleted', () => {
     );
   });
 
-  test('an attached instance: nothing is deleted, and the message says what to do first', async () => {
+  test('an attached instance: nothing is deleted, and the message says what to do first and offers the form again', async () => {
     const volume = team.addVolume({ attached: true });
     const card = await askFor(volume);
     await team.bob.press('approvals:approve', { ts: card.ts });
     const told = await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.notDone));
     expect(stable(told, volume)).toMatchSnapshot();
-    expect(JSON.stringify(told.blocks)).toContain('approvals:again');
+    // Once it is detached, the form opens with both IDs.
+    await team.alice.press('help:run:0', { ts: told.ts });
+    const form = await team.alice.waitForModal('volumes:submit');
+    for (const id of [volume.appId, volume.volumeId]) expect(JSON.stringify(form.blocks)).toContain(id);
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 

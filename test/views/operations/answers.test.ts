@@ -31,6 +31,7 @@ function show<Request>(
       what: kind.describe(request, told),
       consequences: { text: 'The consequences were not kept.' },
       outcome: outcome && kind.describeOutcome?.(outcome, request, told),
+      again: kind.again?.(request),
       isDestructive: true,
       labels: undefined,
     },
@@ -43,7 +44,6 @@ function show<Request>(
     movedBy: 'U0BOB0000',
     movedAt: at,
     outcome,
-    triedAgainAs: undefined,
   };
 }
 
@@ -70,15 +70,10 @@ test.each<[string, ShownAnswer]>([
   ['cancelled', { kind: 'cancelled', operation: inState('cancelled') }],
   ['confirmed as done', { kind: 'confirmed', operation: inState('succeeded') }],
   ['confirmed as not done', { kind: 'confirmed', operation: inState('failed') }],
-  ['proposed', { kind: 'proposed', operation }],
   ['not found', { kind: 'not-found' }],
   ['approving one’s own request', { kind: 'own-request', press: 'approve', operation }],
   ['denying one’s own request', { kind: 'own-request', press: 'deny', operation }],
   ['cancelling another’s request', { kind: 'not-requester', press: 'cancel', operation }],
-  ['retrying another’s request', { kind: 'not-requester', press: 'retry', operation }],
-  ['retried before', { kind: 'already-retried', operation }],
-  ['a retry without its value', { kind: 'not-now', why: 'value-gone', operation: inState('failed') }],
-  ['a retry in another state', { kind: 'not-now', why: 'state', operation: inState('succeeded') }],
   ['decided before', { kind: 'already', operation: inState('denied', { word: 'denied', reason: 'Needed' }) }],
   ['expired', { kind: 'expired', operation: inState('expired') }],
   ...reasons.map((why): [string, ShownAnswer] => [

@@ -16,7 +16,7 @@ import {
 import type { Json } from '../../../lib/canonical-json.ts';
 import type { Secret } from '../../../secrets/secret.ts';
 import type { Schema } from '../../../store/schema.ts';
-import type { Consequences, DecisionLabels } from '../../../views/operations/describe.ts';
+import type { Consequences, DecisionLabels, VolumeShown } from '../../../views/operations/describe.ts';
 
 export type OperationRow = Selectable<Schema['operations']>;
 export type EventRow = Selectable<Schema['operation_events']>;
@@ -64,6 +64,10 @@ export interface Kind<Request> {
   describe(request: Request, told: Told): string;
   /** In mrkdwn; undefined = the common words say it. */
   describeOutcome?(outcome: OperationOutcome, request: Request, told: Told): string | undefined;
+  /** The command that opens its form again; undefined where the same is never asked for twice. */
+  again?(request: Request): string;
+  /** What a person may have seen in the CDN's panel where the outcome is unknown, and where to look. */
+  readonly check: Readonly<Record<'done' | 'notDone' | 'look', string>>;
   audit(request: Request, told: Told): AuditInput['detail'];
   /** Sends the sealed strings. @throws ApiError */
   send(execution: Execution): Promise<Settlement>;
@@ -117,6 +121,7 @@ const unreadable: Kind<unknown> = {
   request: refuse,
   consequences: refuse,
   describe: refuse,
+  check: { done: '', notDone: '', look: '' },
   audit: refuse,
   send: refuse,
 };
@@ -135,6 +140,12 @@ export function countApprovals({ approval, right }: Kind<unknown>, policy: Polic
 
 export function findKind(kinds: Kinds, name: string): Kind<unknown> {
   return kinds.get(name) ?? unreadable;
+}
+
+/** The zones that were shown. @throws where the stored facts are something else */
+export function readShown(kept: unknown): VolumeShown {
+  if (isObject(kept) && Array.isArray(kept['zones'])) return kept as unknown as VolumeShown;
+  throw new Error('these are no facts about zones');
 }
 
 export function findUndone(snapshot: Json): string | undefined {

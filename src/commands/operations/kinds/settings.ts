@@ -18,7 +18,7 @@ import {
 import { canonicalJson, type Json } from '../../../lib/canonical-json.ts';
 import { dayMs } from '../../../lib/time.ts';
 import { describeSettingsChange } from '../../../views/settings/settings.ts';
-import type { RequestedKind } from './requested.ts';
+import type { Kind } from './kind.ts';
 
 export type SettingsRequest = z.output<typeof policyBody>;
 
@@ -36,7 +36,7 @@ export type Lowering = z.output<typeof lowering>;
 const facts = z.object({ before: policyBody, lowers: lowering, author: z.string() });
 
 /** A change of the bot's own settings that another admin confirms. */
-export const settingsChange: RequestedKind<SettingsRequest> = {
+export const settingsChange: Kind<SettingsRequest> = {
   name: 'settings-change',
   right: 'admin',
   keyless: true,

@@ -8,10 +8,10 @@ import { Secret } from '../../../secrets/secret.ts';
 import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
 import { describeScriptConsequences } from '../../../views/operations/describe.ts';
+import type { Context } from '../../define.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
 import { findNamedTargets } from '../model.ts';
-import { type Execution, findUndone, type Settlement } from './kind.ts';
-import { type RequestedKind, readShown } from './requested.ts';
+import { type Execution, findUndone, type Kind, readShown, type Settlement } from './kind.ts';
 
 export interface VariableRequest {
   readonly scriptId: string;
@@ -32,11 +32,6 @@ export const variableUpdate = {
     return { method: 'POST', path: variablePath(scriptId, variableId), body };
   },
 
-  async load({ scriptId, variableId }, context) {
-    const path = variablePath(scriptId, variableId);
-    const [named] = await findNamedTargets(context.ledger, { tenant: tenantId(context.person), path });
-    return { ...(await loadAffectedByScript(scriptId, context)), ...(named ? { name: named.name } : {}) };
-  },
   consequences(snapshot) {
     const shown = readShown(snapshot);
     return { text: describeScriptConsequences(shown), zones: shown };
@@ -77,6 +72,7 @@ export const variableUpdate = {
         return undefined;
     }
   },
+  again: ({ scriptId, variableId }) => `variable ${scriptId} ${variableId}`,
   check: {
     done: 'The variable has the new value',
     notDone: 'The variable is as it was',
@@ -91,7 +87,14 @@ export const variableUpdate = {
     const { path, body, value, cdn } = execution;
     return judge(await cdn().variables.update(path, body ?? '{}', value), execution);
   },
-} satisfies RequestedKind<VariableRequest>;
+} satisfies Kind<VariableRequest>;
+
+/** The zones that run the script now, and the variable's name if the CDN has told it. */
+export async function loadVariable({ scriptId, variableId }: VariableRequest, context: Context) {
+  const path = variablePath(scriptId, variableId);
+  const [named] = await findNamedTargets(context.ledger, { tenant: tenantId(context.person), path });
+  return { ...(await loadAffectedByScript(scriptId, context)), ...(named ? { name: named.name } : {}) };
+}
 
 export function readVariablePath(path: string) {
   const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);

@@ -2,8 +2,7 @@ import { volumePath } from '../../../api/apps.ts';
 import { pluralize } from '../../../views/blocks/format.ts';
 import { formatCode, truncateLines } from '../../../views/blocks/text.ts';
 import { describeVolumeConsequences } from '../../../views/operations/describe.ts';
-import { loadAffectedByVolume } from '../../zones/lookup.ts';
-import { type RequestedKind, readShown } from './requested.ts';
+import { type Kind, readShown } from './kind.ts';
 
 export interface VolumeRequest {
   readonly appId: string;
@@ -20,7 +19,6 @@ export const volumeDeletion = {
   },
   request: ({ appId, volumeId }) => ({ method: 'DELETE', path: volumePath(appId, volumeId), body: null }),
 
-  load: ({ appId }, context) => loadAffectedByVolume(appId, context),
   consequences(snapshot) {
     const shown = readShown(snapshot);
     return { text: describeVolumeConsequences(shown), zones: shown };
@@ -34,6 +32,7 @@ export const volumeDeletion = {
     const ids = instances.map((id) => formatCode(id, 60));
     return `${pluralize(instances.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
   },
+  again: ({ appId, volumeId }) => `volume delete ${appId} ${volumeId}`,
   check: {
     done: 'The volume is gone',
     notDone: 'The volume is still there',
@@ -51,7 +50,7 @@ export const volumeDeletion = {
   },
   nameRefusal: ({ status, serviceMessage }) =>
     status === 400 && /detach/iu.test(serviceMessage ?? '') ? 'not-detached' : undefined,
-} satisfies RequestedKind<VolumeRequest>;
+} satisfies Kind<VolumeRequest>;
 
 const outcomes: Readonly<Record<string, string>> = {
   'nothing-deleted': 'The CDN deleted nothing: the volume had no instances.',

@@ -24,6 +24,7 @@ const purge: Kind<{ readonly zoneId: string }> = {
   consequences: (snapshot) => ({ text: `*${Number(snapshot)} files* are read from the origin again.` }),
   describe: ({ zoneId }) => `purge the cache of zone ${zoneId}`,
   describeOutcome: ({ word }) => (word === 'done' ? 'The cache is empty.' : undefined),
+  check: { done: 'It is empty', notDone: 'It is not', look: 'Look at it.' },
   audit: ({ zoneId }) => ({ zone: zoneId }),
   async send({ path, cdn, approvedBy }) {
     // With the requester's key.

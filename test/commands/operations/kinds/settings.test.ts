@@ -13,7 +13,7 @@ import {
   findWaitingOf,
   type Operation,
 } from '../../../../src/commands/operations/model.ts';
-import { propose, retry } from '../../../../src/commands/operations/propose.ts';
+import { propose } from '../../../../src/commands/operations/propose.ts';
 import { UserError } from '../../../../src/errors.ts';
 import type { Database } from '../../../../src/store/database.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -141,9 +141,6 @@ test('it is void as soon as the settings change otherwise, at the press and when
   expect(brief(await begin(ledger, run.id, now))).toBe('void overtaken');
   expect(await voidOvertaken(ledger, acme, settingsChange.name)).toEqual([listed.id]);
   expect(await findWaitingOf(ledger, acme, settingsChange.name)).toBeUndefined();
-  // Its whole list of settings would bring the older ones back.
-  const again = { policy: before, channelId: undefined, snapshot: null, approvers: [] };
-  expect(brief(await retry(ledger, listed.id, alice, again))).toBe('not-now state');
 });
 
 /** The settings may have changed after the rights were read. */
