@@ -11,7 +11,6 @@ import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/po
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/answers.ts';
-import * as forms from '../../views/settings/settings.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
 import { decideAfresh, pressWith, renderPress } from '../operations/approvals.ts';
@@ -28,10 +27,10 @@ const settingsCommand: Command = {
   summary: 'Who may do what, where, and who has to approve it',
   examples: ['settings', 'settings approvals'],
   needs: 'admin',
-  modal: () => forms.renderSettingsSkeleton('Reading the settings'),
+  modal: () => views.renderSettingsSkeleton('Reading the settings'),
   async load({ list: [word = ''] }, context) {
     const shown = findSection(word);
-    return shown ? loadForm(shown, context) : forms.renderSettingsSummary(await loadSettings(context));
+    return shown ? loadForm(shown, context) : views.renderSettingsSummary(await loadSettings(context));
   },
 };
 
@@ -39,22 +38,22 @@ const editAction: Action = {
   id: 'settings:edit',
   needs: 'admin',
   modal: (value) =>
-    forms.renderSettingsSkeleton('Reading the settings', forms.sectionTitles[findSection(value) ?? 'people']),
+    views.renderSettingsSkeleton('Reading the settings', views.sectionTitles[findSection(value) ?? 'people']),
   load: (value, context) => loadForm(findSection(value) ?? 'people', context),
 };
 
-function findSection(word: string): forms.SettingsSection | undefined {
+function findSection(word: string): views.SettingsSection | undefined {
   const name = word.toLowerCase();
-  return Object.hasOwn(forms.sectionTitles, name) ? (name as forms.SettingsSection) : undefined;
+  return Object.hasOwn(views.sectionTitles, name) ? (name as views.SettingsSection) : undefined;
 }
 
-async function loadForm(shown: forms.SettingsSection, { authorizer, people }: Context) {
+async function loadForm(shown: views.SettingsSection, { authorizer, people }: Context) {
   const policy = await authorizer.policy({ fresh: true });
   const groups = shown === 'people' ? await loadGroups(policy, people) : [];
-  return forms.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
+  return views.renderSettingsForm(shown, { policy, groups, missing: people.missingScopes() });
 }
 
-async function loadSettings(context: Context): Promise<forms.ShownSettings> {
+async function loadSettings(context: Context): Promise<views.ShownSettings> {
   const { people, person } = context;
   const policy = await context.authorizer.policy({ fresh: true });
   const [last, pending, groups, overdueFiles] = await Promise.all([
@@ -74,76 +73,64 @@ async function loadGroups(policy: Policy, people: People): Promise<readonly Grou
 const idList = (shape: RegExp, refused: string) =>
   z
     .array(z.string().regex(shape, { error: refused }))
-    .max(forms.mostEntries, { error: `At most ${forms.mostEntries}.` })
-    .transform((ids) => [...new Set(ids)])
-    .optional();
-const users = idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.');
-const noGroup = 'That line is not a user group. Pick one, or leave the field empty.';
-const groups = idList(/^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/, noGroup);
+    .max(views.mostEntries, { error: `At most ${views.mostEntries}.` })
+    .transform((ids) => [...new Set(ids)]);
 const channels = idList(/^[CG][A-Z0-9]+$/, 'Pick channels, not conversations between people.');
+const noGroup = 'That line is not a user group. Pick one, or leave the field empty.';
 const noChannel = 'Pick a channel, not a conversation between people.';
-const channel = z
-  .string()
-  .regex(/^[CG][A-Z0-9]+$/, noChannel)
-  .optional();
-const whole = ([least, most]: readonly [number, number]) => {
-  const error = `A whole number from ${least} to ${most}.`;
-  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
+
+/** What a form may send for each type of field. */
+const schemas = {
+  people: idList(/^[UW][A-Z0-9]+$/, 'Pick people from the list.'),
+  groups: idList(/^(?:T[A-Z0-9]+\/)?S[A-Z0-9]+$/, noGroup),
+  channels,
+  cap: channels,
+  channel: z.string().regex(/^[CG][A-Z0-9]+$/, noChannel),
+  mode: z.enum(assistantModes, { error: 'Pick one of the three.' }),
+  tick: z.array(z.string()).transform((ticked) => ticked.length > 0),
 };
 
-const capNames = ['capNone', 'capRead', 'capExport', 'capChange'] as const;
+function makeSchema([, type]: views.SettingField): z.ZodType<unknown> {
+  if (typeof type === 'string') return schemas[type].optional();
+  const [least, most] = type;
+  const error = `A whole number from ${least} to ${most}.`;
+  return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
+}
+
+type Values = Readonly<Record<string, unknown>>;
+const capNames = Object.keys(views.caps);
+const capOf = (values: Values, name: string) => (values[name] ?? []) as readonly string[];
 
 const fields = z
-  .object({
-    operators: users,
-    operatorGroups: groups,
-    approvers: users,
-    approverGroups: groups,
-    approvalChannel: channel,
-    destroyApprovals: whole(forms.ranges.destroyApprovals),
-    changeApprovals: whole(forms.ranges.changeApprovals),
-    expiryMinutes: whole(forms.ranges.expiryMinutes),
-    exportKeepDays: whole(forms.ranges.exportKeepDays),
-    capNone: channels,
-    capRead: channels,
-    capExport: channels,
-    capChange: channels,
-    exportChannels: channels,
-    postChannels: channels,
-    assistant: z.enum(assistantModes, { error: 'Pick one of the three.' }).optional(),
-    secondAdmin: z
-      .array(z.string())
-      .transform((ticked) => ticked.length > 0)
-      .optional(),
-  })
+  .object(
+    Object.fromEntries(
+      Object.entries(views.settingFields).map(([name, field]) => [name, makeSchema(field)] as const),
+    ),
+  )
   .superRefine((values, refinement) => {
     const seen = new Set<string>();
     for (const name of capNames) {
       const message = 'A channel in here is also in a field above. Each channel has one cap.';
-      if (values[name]?.some((id) => seen.has(id)))
+      if (capOf(values, name).some((id) => seen.has(id)))
         refinement.addIssue({ code: 'custom', path: [name], message });
-      for (const id of values[name] ?? []) seen.add(id);
+      for (const id of capOf(values, name)) seen.add(id);
     }
   });
-
 /** A field that a form does not have stays unchanged; an emptied channel is empty. */
-function merge(before: Policy, values: z.output<typeof fields>): Policy {
+function merge(before: Policy, values: Values): Policy {
   const given = Object.entries(values).filter(([name, value]) =>
-    value === undefined ? name === 'approvalChannel' : !(name in forms.caps),
+    value === undefined ? name === 'approvalChannel' : !capNames.includes(name),
   );
-  const isReplaced = (cap: string): boolean =>
-    capNames.some((name) => forms.caps[name] === cap && values[name]);
-  const caps = [
-    ...Object.entries(before.caps).filter(([, cap]) => !isReplaced(cap)),
-    ...capNames.flatMap((name) => (values[name] ?? []).map((id) => [id, forms.caps[name]] as const)),
-  ];
-  return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries(caps) };
+  const sent = Object.entries(views.caps).filter(([name]) => values[name] !== undefined);
+  const kept = Object.entries(before.caps).filter(([, cap]) => !sent.some(([, other]) => other === cap));
+  const chosen = sent.flatMap(([name, cap]) => capOf(values, name).map((id) => [id, cap] as const));
+  return { ...before, ...Object.fromEntries(given), caps: Object.fromEntries([...kept, ...chosen]) };
 }
 
 const reviewAction: Action = {
   id: 'settings:review',
   needs: 'admin',
-  modal: () => forms.renderSettingsSkeleton('Reading the settings', 'What would change'),
+  modal: () => views.renderSettingsSkeleton('Reading the settings', 'What would change'),
   async load(_, context) {
     const read = fields.safeParse(context.modal?.fields ?? {});
     if (!read.success) {
@@ -215,7 +202,7 @@ export const groupPicker: Picker = {
   needs: 'admin',
   async run(typed, { people }) {
     const found = await people.groups();
-    return forms.renderGroupOptions(found, people.missingScopes(), typed);
+    return views.renderGroupOptions(found, people.missingScopes(), typed);
   },
 };
 
@@ -223,7 +210,7 @@ const settingsForm = defineForm({
   id: 'settings:submit',
   needs: 'admin',
   fields,
-  loadingView: forms.renderSettingsSkeleton('Saving'),
+  loadingView: views.renderSettingsSkeleton('Saving'),
   changesHome: true,
   async run(values, context: Context) {
     const before = await context.authorizer.policy({ fresh: true });
@@ -264,9 +251,8 @@ async function findSecondAdmins(
   after: Policy,
   { people, person, policies }: Context,
 ): Promise<{ readonly admins: readonly string[]; readonly lowers: Lowering } | undefined> {
-  const both = [before, after].flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]);
   const { userId } = person;
-  const { groups, unread } = await findGroups(people, userId, unique(both), { fresh: true });
+  const { groups, unread } = await findGroups(people, userId, listGroups(before, after), { fresh: true });
   if (unread.length > 0 && before.secondAdmin) throw new RolesUnknown();
   const lowers = findLowering(before, after, { userId, groups });
   if (!lowers) return undefined;
@@ -327,13 +313,12 @@ async function findConsequences(
   after: Policy,
   { people }: Context,
 ): Promise<views.Consequences> {
-  const both = [before, after];
-  const groupIds = unique(both.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
+  const groupIds = listGroups(before, after);
   const [members, known] = await Promise.all([
     Promise.all(groupIds.map((id) => people.members(id, { fresh: true }))),
     groupIds.length > 0 ? people.groups() : [],
   ]);
-  const named = both.flatMap((policy) => [...policy.operators, ...policy.approvers]);
+  const named = [before, after].flatMap((policy) => [...policy.operators, ...policy.approvers]);
   const concerned = unique([...named, ...members.flatMap((found) => found ?? [])])
     .slice(0, mostPeople)
     .map((userId) => ({ userId, groups: groupIds.filter((_, nth) => members[nth]?.includes(userId)) }));
@@ -347,6 +332,10 @@ async function findConsequences(
     nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
     groupName: (id) => known.find((group) => group.id === id)?.handle,
   };
+}
+
+function listGroups(...policies: readonly Policy[]): string[] {
+  return unique(policies.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
 }
 
 function unique(ids: readonly string[]): string[] {

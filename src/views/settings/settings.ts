@@ -1,7 +1,13 @@
 import type { AlertBlock, Button, InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
-import type { Change, Effect, ListField, Quorum, ValueField } from '../../auth/policy/changes.ts';
-import { assistantModes, channelCap, type Policy, type Right } from '../../auth/policy/policy.ts';
+import type { Change, Effect, ListField, Quorum } from '../../auth/policy/changes.ts';
+import {
+  assistantModes,
+  channelCap,
+  type Policy,
+  type Right,
+  readAssistant,
+} from '../../auth/policy/policy.ts';
 import {
   actions,
   compact,
@@ -197,20 +203,54 @@ function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
   return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* A request can then only expire.`;
 }
 
-const labels: Readonly<Record<ListField | ValueField, string>> = {
-  operators: 'Operators',
-  operatorGroups: 'Operator groups',
-  approvers: 'Approvers',
-  approverGroups: 'Approver groups',
-  exportChannels: 'Exports may go to',
-  postChannels: 'Answers may be posted to',
-  approvalChannel: 'Approval channel',
-  destroyApprovals: 'Approvals for a deletion',
-  changeApprovals: 'Approvals for a change',
-  expiryMinutes: 'Minutes until a request expires',
-  secondAdmin: 'A second admin confirms',
-  exportKeepDays: 'Days until exported files are deleted from Slack (0 = never)',
-  assistant: 'Slack’s assistant',
+export const settingFields = {
+  operators: ['people', 'people', 'Operators', 'May export, change and delete, each with their own key.'],
+  operatorGroups: ['people', 'groups', 'Operator groups'],
+  approvers: ['people', 'people', 'Approvers', 'May approve what others ask for, never their own.'],
+  approverGroups: ['people', 'groups', 'Approver groups'],
+  destroyApprovals: ['approvals', [0, 5], 'Approvals for a deletion'],
+  changeApprovals: ['approvals', [0, 5], 'Approvals for a change'],
+  expiryMinutes: ['approvals', [1, 1440], 'Minutes until a request expires'],
+  secondAdmin: [
+    'approvals',
+    'tick',
+    'A second admin confirms',
+    'Where the bot knows another admin. Turning it off needs one too.',
+  ],
+  approvalChannel: [
+    'approvals',
+    'channel',
+    'Approval channel',
+    'Requests and changes of settings are posted there. Invite the bot first.',
+  ],
+  capNone: ['channels', 'cap', 'Channels where nothing is allowed'],
+  capRead: ['channels', 'cap', 'Channels up to read'],
+  capExport: ['channels', 'cap', 'Channels up to export'],
+  capChange: ['channels', 'cap', 'Channels up to change (no deletions)'],
+  postChannels: ['channels', 'channels', 'Answers may be posted to', 'None chosen = anywhere.'],
+  exportChannels: ['keeping', 'channels', 'Exports may go to', 'None chosen = anywhere.'],
+  exportKeepDays: ['keeping', [0, 365], 'Days until exported files are deleted from Slack (0 = never)'],
+  assistant: [
+    'assistant',
+    'mode',
+    'Slack’s assistant',
+    'It works as each person, with their key and rights, and changes nothing by itself.',
+  ],
+} as const satisfies Readonly<Record<string, SettingField>>;
+
+/** A number has its range as its type. */
+export type SettingField = readonly [
+  section: SettingsSection,
+  type: 'people' | 'groups' | 'channels' | 'channel' | 'cap' | 'tick' | 'mode' | readonly [number, number],
+  label: string,
+  hint?: string,
+];
+
+export const caps: Readonly<Record<string, Right>> = {
+  capNone: 'none',
+  capRead: 'read',
+  capExport: 'export',
+  capChange: 'change',
 };
 
 function describeChange(change: Change, groupName: Consequences['groupName']): string {
@@ -221,13 +261,13 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
         return names.length > 0 ? `${verb} ${truncateLines(names, 900, ', ')}` : '';
       };
       const parts = [list('added', change.added), list('removed', change.removed)];
-      return `${labels[change.field]}: ${join(parts, '; ')}`;
+      return `${settingFields[change.field][2]}: ${join(parts, '; ')}`;
     }
     case 'value': {
       const [from, to] = [change.from, change.to].map((value) =>
         change.field === 'assistant' ? describeAssistant(value) : describeValue(value),
       );
-      return `${labels[change.field]}: ${from} → *${to}*`;
+      return `${settingFields[change.field][2]}: ${from} → *${to}*`;
     }
     case 'cap':
       return `<#${change.channel}>: ${describeCap(change.from)} → *${describeCap(change.to)}*`;
@@ -240,8 +280,9 @@ function mentionAll(ids: readonly string[]): string {
 }
 
 function describeId(field: ListField, id: string, groupName: Consequences['groupName']): string {
-  if (field === 'operators' || field === 'approvers') return `<@${id}>`;
-  if (field === 'exportChannels' || field === 'postChannels') return `<#${id}>`;
+  const [, type] = settingFields[field];
+  if (type === 'people') return `<@${id}>`;
+  if (type === 'channels') return `<#${id}>`;
   const name = groupName(id);
   return name === undefined ? `group \`${escapeMrkdwn(id, 30)}\`` : `@${escapeMrkdwn(name, 60)}`;
 }
@@ -346,7 +387,7 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
       `Exports go to ${listChannels(exportChannels, 'any channel')}`,
       exportKeepDays > 0 ? `files deleted after ${formatCount(exportKeepDays, 'day')}` : 'files stay',
     ].join(' · '),
-    assistant: `Slack’s assistant: ${assistantLabels[policy.assistant ?? 'off']}`,
+    assistant: `Slack’s assistant: ${assistantLabels[readAssistant(policy)]}`,
   };
 }
 
@@ -354,104 +395,64 @@ export function renderSettingsSkeleton(doing: string, title = 'Settings'): Modal
   return modal({ title, callbackId: 'settings:opening' }, [section(`:hourglass_flowing_sand: ${doing}…`)]);
 }
 
-export const ranges = {
-  destroyApprovals: [0, 5],
-  changeApprovals: [0, 5],
-  expiryMinutes: [1, 1440],
-  exportKeepDays: [0, 365],
-} as const;
-
 export const mostEntries = 50;
-
-export const caps = { capNone: 'none', capRead: 'read', capExport: 'export', capChange: 'change' } as const;
 
 /** The form of one section. `private_metadata` carries the version that is being changed. */
 export function renderSettingsForm(
   shown: SettingsSection,
-  { policy, groups, missing }: Pick<ShownSettings, 'policy' | 'groups' | 'missing'>,
+  found: Pick<ShownSettings, 'policy' | 'groups' | 'missing'>,
 ): ModalView {
-  const people = (field: 'operators' | 'approvers', hint: string): InputBlock =>
-    input(
-      field,
-      labels[field],
-      { type: 'multi_users_select', max_selected_items: mostEntries, initial_users: [...policy[field]] },
-      { hint, optional: true },
-    );
-  // Slack has no native menu of user groups.
-  const userGroups = (field: 'operatorGroups' | 'approverGroups'): InputBlock =>
-    multiSearchSelect(field, labels[field], mostEntries, {
-      chosen: policy[field].map((id) => {
-        const group = groups.find((known) => known.id === id);
-        return group ? groupOption(group) : option(`Group ${id}`, id);
-      }),
-      placeholder: 'User groups',
-      optional: true,
-    });
-  const number = (field: keyof typeof ranges): InputBlock => {
-    const [least, most] = ranges[field];
-    const settings = { initial: String(policy[field]), hint: `${least} to ${most}`, optional: false };
-    return numberInput(field, labels[field], [least, most], settings);
-  };
-  const cap = (field: keyof typeof caps, label: string): InputBlock => {
-    const chosen = Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[field]);
-    return multiChannelSelect(field, label, mostEntries, { chosen, optional: true });
-  };
-  const destinations = (field: 'exportChannels' | 'postChannels'): InputBlock => {
-    const settings = { chosen: policy[field], hint: 'None chosen = anywhere.', optional: true };
-    return multiChannelSelect(field, labels[field], mostEntries, settings);
-  };
-  const fields: Readonly<Record<SettingsSection, () => InputBlock[]>> = {
-    people: () => [
-      people('operators', 'May export, change and delete, each with their own key.'),
-      userGroups('operatorGroups'),
-      people('approvers', 'May approve what others ask for, never their own.'),
-      userGroups('approverGroups'),
-    ],
-    approvals: () => [
-      number('destroyApprovals'),
-      number('changeApprovals'),
-      number('expiryMinutes'),
-      checkbox(
-        'secondAdmin',
-        labels.secondAdmin,
-        option('Lowering approvals, or giving yourself a role', 'on'),
-        {
-          checked: policy.secondAdmin,
-          hint: 'Where the bot knows another admin. Turning it off needs one too.',
-        },
-      ),
-      channelSelect('approvalChannel', labels.approvalChannel, {
-        chosen: policy.approvalChannel,
-        hint: 'Requests and changes of settings are posted there. Invite the bot first.',
-        optional: true,
-      }),
-    ],
-    channels: () => [
-      cap('capNone', 'Channels where nothing is allowed'),
-      cap('capRead', 'Channels up to read'),
-      cap('capExport', 'Channels up to export'),
-      cap('capChange', 'Channels up to change (no deletions)'),
-      destinations('postChannels'),
-    ],
-    keeping: () => [destinations('exportChannels'), number('exportKeepDays')],
-    assistant: () => [
-      select(
-        'assistant',
-        labels.assistant,
-        assistantModes.map((mode) => option(capitalize(assistantLabels[mode] ?? mode), mode)),
-        {
-          chosen: policy.assistant ?? 'off',
-          hint: 'It works as each person, with their key and rights, and changes nothing by itself.',
-        },
-      ),
-    ],
-  };
+  const fields = Object.entries<SettingField>(settingFields).filter(([, [section]]) => section === shown);
   const settings = { title: sectionTitles[shown], callbackId: 'settings:submit', submit: 'Save' };
-  return modal({ ...settings, metadata: String(policy.version) }, [
-    ...(shown === 'people' ? missingScopeLines(missing) : []),
-    ...fields[shown](),
+  return modal({ ...settings, metadata: String(found.policy.version) }, [
+    ...(shown === 'people' ? missingScopeLines(found.missing) : []),
+    ...fields.map(([name, field]) => renderField(name, field, found)),
     actions(button('Review what changes', 'settings:review', 'review')),
   ]);
+}
+
+function renderField(
+  name: string,
+  [, type, label, hint]: SettingField,
+  { policy, groups }: Pick<ShownSettings, 'policy' | 'groups'>,
+): InputBlock {
+  const settings = { hint, optional: true };
+  const value: unknown = Reflect.get(policy, name);
+  const ids = Array.isArray(value) ? value.map(String) : [];
+  if (typeof type !== 'string') {
+    const range = { initial: String(value), hint: `${type[0]} to ${type[1]}`, optional: false };
+    return numberInput(name, label, type, range);
+  }
+  switch (type) {
+    case 'people': {
+      const element = { type: 'multi_users_select', max_selected_items: mostEntries } as const;
+      return input(name, label, { ...element, initial_users: ids }, settings);
+    }
+    case 'groups': {
+      // Slack has no native menu of user groups.
+      const chosen = ids.map((id) => {
+        const group = groups.find((known) => known.id === id);
+        return group ? groupOption(group) : option(`Group ${id}`, id);
+      });
+      return multiSearchSelect(name, label, mostEntries, { ...settings, chosen, placeholder: 'User groups' });
+    }
+    case 'channels':
+      return multiChannelSelect(name, label, mostEntries, { ...settings, chosen: ids });
+    case 'cap': {
+      const chosen = Object.keys(policy.caps).filter((id) => channelCap(policy, id) === caps[name]);
+      return multiChannelSelect(name, label, mostEntries, { ...settings, chosen });
+    }
+    case 'channel':
+      return channelSelect(name, label, { ...settings, chosen: policy.approvalChannel });
+    case 'tick': {
+      const tick = option('Lowering approvals, or giving yourself a role', 'on');
+      return checkbox(name, label, tick, { checked: policy.secondAdmin, hint });
+    }
+    case 'mode': {
+      const modes = assistantModes.map((mode) => option(capitalize(assistantLabels[mode] ?? mode), mode));
+      return select(name, label, modes, { chosen: readAssistant(policy), hint });
+    }
+  }
 }
 
 /** Options of the menu for user groups, or a line that says why there are none. */
