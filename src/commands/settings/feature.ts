@@ -90,7 +90,7 @@ const schemas = {
   tick: z.array(z.string()).transform((ticked) => ticked.length > 0),
 };
 
-function makeSchema([, type]: views.SettingField): z.ZodType<unknown> {
+function makeSchema([, type]: views.SettingField): z.ZodType {
   if (typeof type === 'string') return schemas[type].optional();
   const [least, most] = type;
   const error = `A whole number from ${least} to ${most}.`;
