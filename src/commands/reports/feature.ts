@@ -53,7 +53,7 @@ interface About<Kind extends ReportKind>
   /** The fields of a new one. `typed`: words behind the command that may name what it is about. */
   readonly defaults: (typed: readonly string[]) => Fields;
   readonly writeFields: (report: ReportOf<Kind>) => Fields;
-  readonly render: (fields: Fields, notes: FormNotes, now: Date) => ModalView;
+  readonly render: (fields: Fields, notes: FormNotes) => ModalView;
   /** Inputs that change other inputs, or what the form says about them. */
   readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
   /** Problems that are not of a single field, in words. */
@@ -335,20 +335,19 @@ function createForm<Kind extends ReportKind>(
   kind: Kind,
   { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: About<Kind>,
 ) {
-  async function openNew(typed: readonly string[], { channelId, people, person, now }: Context) {
+  async function openNew(typed: readonly string[], { channelId, people, person }: Context) {
     const fields = {
       // Not a conversation between people.
       channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
       timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
       ...defaults(typed),
     };
-    return render(fields, {}, now());
+    return render(fields, {});
   }
 
   async function openEdit(id: string, context: Context): Promise<ModalView> {
     const report = await findManaged(kind, id, context);
-    const notes = { note: writeNote(report), says: warnOfTakeover(report, context) };
-    return render(writeFields(report), notes, context.now());
+    return render(writeFields(report), { note: writeNote(report), says: warnOfTakeover(report, context) });
   }
 
   async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {
@@ -393,10 +392,9 @@ function createForm<Kind extends ReportKind>(
       ...redraws,
       needs: 'read',
       async redraw(_value, context) {
-        const { modal, now } = context;
         const edited = await findEdited(context);
         const says = edited && warnOfTakeover(edited, context);
-        return render(modal?.fields ?? {}, { note: modal?.metadata, says }, now());
+        return render(context.modal?.fields ?? {}, { note: context.modal?.metadata, says });
       },
     },
     {

@@ -81,12 +81,7 @@ export const weekdayChoices: Readonly<Record<string, { label: string; days: read
   sun: { label: 'Sundays', days: [7] },
 };
 
-/** `next`: when it will run, in words. */
-export function renderDigestForm(
-  values: Values,
-  notes: FormNotes,
-  { kinds: allKinds, next }: { readonly kinds: readonly Topic[]; readonly next: string },
-): ModalView {
+export function renderDigestForm(values: Values, notes: FormNotes, allKinds: readonly Topic[]): ModalView {
   const { all, one } = createReader(values);
   const kinds = allKinds.filter(({ name }) => all('kind').includes(name));
   const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map(one);
@@ -113,15 +108,10 @@ export function renderDigestForm(
       chosen: one('channel'),
       hint: 'Everyone in this channel sees what your key can read. Invite the bot first.',
     }),
-    multiSelect('days', 'Days', dayOptions(), { chosen: all('days'), dispatch: true }),
-    input('time', 'Time', { type: 'timepicker', initial_time: one('time') ?? '09:00' }, { dispatch: true }),
-    select('repeat', 'Also post at', repeats, {
-      chosen: one('repeat') ?? '',
-      dispatch: true,
-      optional: true,
-    }),
-    searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone), dispatch: true }),
-    context(next),
+    multiSelect('days', 'Days', dayOptions(), { chosen: all('days') }),
+    input('time', 'Time', { type: 'timepicker', initial_time: one('time') ?? '09:00' }),
+    select('repeat', 'Also post at', repeats, { chosen: one('repeat') ?? '', optional: true }),
+    searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone) }),
     select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
     only === 'above' &&
       numberInput('above', 'Above', [0, mostAbove], {

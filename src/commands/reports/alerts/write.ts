@@ -63,8 +63,9 @@ export function writeObservation(
     const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     if (unreadable)
       await changeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() }, 'over');
-    const { damping, isEvent } = alert.subject.condition;
-    const step = advance(alert.state, firing?.figures, observation, { now: at, damping, isEvent });
+    const { subject } = alert;
+    const about = { ...subject.condition, now: at, windowMs: (subject.window ?? 0) * minuteMs };
+    const step = advance(alert.state, firing?.figures, observation, about);
     const { move, figures, joined, left } = step;
     if (figures && move === 'open') await openIncident(commit, 'firing', figures);
     else if (figures && firing) {
@@ -407,9 +408,11 @@ export function advance(
     readonly now: Date;
     readonly damping: Condition<string>['damping'];
     readonly isEvent?: boolean | undefined;
+    /** Counted before the first check that fired. */
+    readonly windowMs?: number;
   },
 ): Step {
-  const { now, damping, isEvent = false } = about;
+  const { now, damping, isEvent = false, windowMs } = about;
   const unread = new Set(seen.unread);
   const ids = new Set(seen.parts.map(({ id }) => id));
   // A part of which nothing is known now fires as it did last.
@@ -420,7 +423,11 @@ export function advance(
   if (!open) {
     const times = recent.slice(-damping.open[1]).filter(Boolean).length;
     if (firing.length === 0 || times < damping.open[0]) return { ...none, move: 'nothing' };
-    return { ...none, move: 'open', figures: addCheck(undefined, firing, firing.map(fire), seen, now) };
+    return {
+      ...none,
+      move: 'open',
+      figures: addCheck(undefined, firing, firing.map(fire), seen, now, windowMs),
+    };
   }
   // An event has happened, and stays so.
   const close = isEvent ? Number.POSITIVE_INFINITY : damping.close;
@@ -440,11 +447,13 @@ function addCheck(
   open: IncidentFigures | undefined,
   firing: readonly Part[],
   parts: readonly IncidentPart[],
-  { value, count }: Observation<unknown>,
+  { value, countSince }: Observation<unknown>,
   now: Date,
+  windowMs = 0,
 ): IncidentFigures {
   const at = now.toISOString();
-  const { everything = [], worst, total, series = [] } = open ?? {};
+  const { everything: known = [], worst, series = [] } = open ?? {};
+  const everything = [...new Set([...known, ...firing.map(({ name }) => name)])].slice(0, mostParts);
   const isWorse =
     !worst ||
     (value === undefined
@@ -453,12 +462,25 @@ function addCheck(
   return {
     parts: parts.slice(0, mostParts),
     firing: firing.length,
-    everything: [...new Set([...everything, ...firing.map(({ name }) => name)])].slice(0, mostParts),
+    everything,
     worst: isWorse ? { at, value, parts: firing.length } : worst,
-    total: count === undefined ? total : (total ?? 0) + count,
+    ...(countSince && addUp(open, (from) => countSince(from, everything), now.getTime() - windowMs)),
     series: value === undefined ? series : [...series, [at, value] as const].slice(-mostPoints),
     lookedAt: at,
   };
+}
+
+/** The total of an incident: all that is stored since it opened. It never falls, whatever could not be read this time. */
+function addUp(
+  { total = 0, counted }: Partial<IncidentFigures> = {},
+  countSince: (from: number) => number,
+  at: number,
+): Pick<IncidentFigures, 'total' | 'counted'> {
+  const { from, before } = counted ?? { from: at, before: total };
+  const sum = Math.max(total, before + countSince(from));
+  // Counts are kept for eight days.
+  const isOld = at - from > 6 * dayMs;
+  return { total: sum, counted: isOld ? { from: at, before: sum - countSince(at) } : { from, before } };
 }
 
 /** Parts that came, and those that were calm for `close` checks; the others stay, so that a flapping one is told once. */

@@ -179,14 +179,13 @@ export const appCost = defineCondition({
 
 type AppFigures = ReturnType<typeof compareApp>;
 
-/** What is compared with earlier runs; a smaller difference is noise. */
-const floors = { latency: noise.latency, average: noise.latency, cost: noise.dollars, volumes: 0 } as const;
-type Metric = keyof typeof floors;
-
-type PastApp = Partial<Record<Metric, Comparison | undefined>> & {
+/** What later runs compare with. */
+interface PastApp {
   readonly id: string;
   readonly status?: string | undefined;
-};
+  readonly average?: Comparison | undefined;
+  readonly cost?: Comparison | undefined;
+}
 
 /** `more`: apps beyond those that are read. */
 interface AppsFigures<App> {
@@ -218,7 +217,7 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
       cost === undefined
         ? 'cost not reported'
         : `cost ${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
-    const latency = apps.length === 1 ? apps[0]?.latency : undefined;
+    const latency = apps.length === 1 ? apps[0]?.average : undefined;
     const change = latency && describeChange(latency, formatNumber);
     return {
       troubles: failing,
@@ -228,12 +227,12 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
         [
           `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
           apps.length > 0 && charged,
-          latency && `latency ${formatNumber(latency.now)}`,
+          latency && `average latency ${formatNumber(latency.now)}`,
           failing > 0 && `:red_circle: ${formatInteger(failing)} failing`,
         ],
         ' · ',
       ),
-      compared: change ? `Latency: ${change}` : '',
+      compared: change ? `Average latency: ${change}` : '',
       detail: apps.length === 0 ? undefined : () => renderApps(apps, more, timeZone),
     };
   },
@@ -241,24 +240,22 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
 
 function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures<PastApp>>) {
   const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
-  const compare = (metric: Metric, now: number | undefined): Comparison | undefined =>
-    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric], floors[metric]);
-  const average = compare('average', app.averageLatency);
+  const compare = (metric: 'average' | 'cost', now: number | undefined, floor: number) =>
+    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric], floor);
+  const average = compare('average', app.averageLatency, noise.latency);
   return {
     id,
     since: past.since,
     status: app.status === undefined ? undefined : flattenName(app.status),
     wasStatus: past.previous?.figures.status,
-    latency: compare('latency', app.currentLatency),
     average,
-    cost: compare('cost', app.monthlyCost),
-    volumes: compare('volumes', app.totalVolumeSizeInGb),
+    cost: compare('cost', app.monthlyCost, noise.dollars),
     trend: trendOf(past, input.now, average, (found) => found.average),
   };
 }
 
 function listFindings(app: AppFigures): Finding[] {
-  const { id, status, wasStatus, latency, average, cost, volumes } = app;
+  const { id, status, wasStatus, average, cost } = app;
   const found: Finding[] = [];
   const add = (weight: number, sign: string, text: string): void =>
     void found.push({ weight, line: () => `${sign} App ${formatCode(id, 40)}${text}` });
@@ -266,14 +263,10 @@ function listFindings(app: AppFigures): Finding[] {
     const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
     add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
   }
-  if (latency?.usual !== undefined)
-    add(4, ':snail:', `: latency ${describeComparison(latency, formatNumber)}`);
-  else if (average && hasMoved(average, floors.average))
+  if (average && hasMoved(average, noise.latency))
     add(4, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
-  if (cost && hasMoved(cost, floors.cost))
+  if (cost && hasMoved(cost, noise.dollars))
     add(5, ':moneybag:', `: cost ${describeComparison(cost, formatNumber, ' a month')}`);
-  if (volumes && hasMoved(volumes, floors.volumes))
-    add(5, ':floppy_disk:', `: volumes ${describeComparison(volumes, formatGigabytes)}`);
   return found;
 }
 
@@ -284,22 +277,16 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
     lines: [],
     table: renderTable({
       caption: 'Apps',
-      columns: ['App', 'Latency', 'Average', 'Cost a month', 'State', 'Volumes'],
-      rows: apps.map(({ id, status, latency, average, cost, volumes }) => [
+      columns: ['App', 'Average latency', 'Cost a month', 'State'],
+      rows: apps.map(({ id, status, average, cost }) => [
         id,
-        formatCell(latency?.now, formatNumber),
         formatCell(average?.now, formatNumber),
         formatCell(cost?.now, formatNumber),
         status || 'not reported',
-        formatCell(volumes?.now, formatGigabytes),
       ]),
       total: apps.length + more,
     }),
     note: 'Latency and cost as the CDN reports them: it names no unit and no currency.',
     chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
   };
-}
-
-function formatGigabytes(value: number): string {
-  return `${formatNumber(value)} GB`;
 }

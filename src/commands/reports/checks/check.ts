@@ -56,8 +56,8 @@ export interface Observation<Memory = undefined> {
   readonly parts: readonly Part[];
   /** The number that the chart draws and “worst” compares; undefined for parts without a number. */
   readonly value?: number | undefined;
-  /** What an incident adds up: happened since the last check. */
-  readonly count?: number | undefined;
+  /** What an incident adds up, from a moment (epoch ms) on. `fired`: names of the parts that fired in it. */
+  readonly countSince?: ((from: number, fired: readonly string[]) => number) | undefined;
   /** The figures behind the decision, the nearest to the threshold first; at most thirty. */
   readonly evidence: readonly Evidence[];
   readonly memory?: Memory | undefined;

@@ -143,7 +143,7 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
   const count = `${least}${pluralize(total, 'error')} in ${formatDuration(window * minuteMs)}`;
   const [[code, most] = ['', 0]] = rank(codes);
   const isMostly = code !== '' && most * 2 >= total;
-  return { from, total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
+  return { total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
 }
 
 /**
@@ -166,53 +166,12 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
   return [toNote(pluralize(undated, 'error'), 'not counted: no readable time')];
 }
 
-/** What is counted from the first check that fired until some checks did not. */
-interface RunMemory {
-  readonly run?: {
-    readonly since: number;
-    /** Errors by zone id that are counted already. */
-    readonly counted: Readonly<Record<string, number>>;
-    readonly calm: number;
-  };
-}
-
-const checksToClose = 3;
-
-/** Errors that came since the last check while an alert fires, from `from` on: late ones included, none twice. */
-function addUp(
-  zones: readonly ReadZone[],
-  { now, memory }: JudgeInput<RunMemory>,
-  { isFiring, from }: { readonly isFiring: boolean; readonly from: number },
-): { readonly count: number; readonly memory: RunMemory } {
-  const before = memory?.run;
-  if (!isFiring && !before) return { count: 0, memory: {} };
-  const since = before?.since ?? from;
-  const calm = isFiring ? 0 : (before?.calm ?? 0) + 1;
-  const counted: Record<string, number> = { ...before?.counted };
-  let count = 0;
-  for (const { id, counts } of zones) {
-    const known = counted[id] ?? 0;
-    const { total } = counts.sum(since);
-    count += Math.max(0, total - known);
-    counted[id] = Math.max(known, total);
-  }
-  if (calm >= checksToClose) return { count, memory: {} };
-  // Counts are kept for eight days.
-  if (now.getTime() - since < 6 * dayMs) return { count, memory: { run: { since, counted, calm } } };
-  const later = Object.fromEntries(zones.map(({ id, counts }) => [id, counts.sum(now.getTime()).total]));
-  return { count, memory: { run: { since: now.getTime(), counted: later, calm } } };
-}
-
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
 /** Judges all zones together, whose rows are zones; or each origin host by itself. */
-function judgeErrors(
-  facts: ErrorFacts,
-  input: JudgeInput<RunMemory>,
-  how: 'together' | 'by host',
-): Observation<RunMemory> {
-  const { threshold, now, memory } = input;
+function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by host'): Observation {
+  const { threshold, now } = input;
   const { read, failures } = facts;
   const notes = explainUnread(facts);
   const isByHost = how === 'by host';
@@ -236,16 +195,15 @@ function judgeErrors(
     wrongIf,
     isWrong: isFiring && one.value > 0 && one.value >= least,
   }));
-  // By host only zones of hosts that fired are added up.
-  const ofRun = new Set([
-    ...Object.keys(memory?.run?.counted ?? {}),
-    ...judged.flatMap(({ zones, isWrong }) => (isWrong ? zones.map(({ id }) => id) : [])),
-  ]);
-  const counted = isByHost ? read.filter(({ id }) => ofRun.has(id)) : read;
-  const seen = observe<RunMemory>(judged, {
+  const seen = observe(judged, {
     value,
     unread,
-    ...addUp(counted, input, { isFiring, from: all.from }),
+    // By host only zones of hosts that fired are added up.
+    countSince: (from, fired) =>
+      sums
+        .filter(({ name }) => !isByHost || fired.includes(name))
+        .flatMap(({ zones }) => zones)
+        .reduce((sum, { counts }) => sum + counts.sum(from).total, 0),
     notes: [...assertDated(read, now, isFiring), ...notes],
   });
   if (!isTogether) return seen;
@@ -273,7 +231,7 @@ const ofLogs = {
 const inWindow = {
   ...ofLogs,
   window: { initial: 10 },
-  damping: { open: [1, 1], close: checksToClose },
+  damping: { open: [1, 1], close: 3 },
   formatValue: (errors: number) => pluralize(errors, 'error'),
 } as const;
 
@@ -287,7 +245,7 @@ export const originErrors = defineCondition({
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'origin error')} in ${formatDuration(window * minuteMs)}`,
-  judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'together'),
+  judge: (facts: ErrorFacts, input: JudgeInput) => judgeErrors(facts, input, 'together'),
   unit: 'Errors',
 });
 
@@ -304,8 +262,8 @@ export const hostErrors = defineCondition({
   }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'error')} of an origin host in ${formatDuration(window * minuteMs)}`,
-  read: (input: CheckInput<RunMemory>) => readLogs(input, { isByHost: true }),
-  judge: (facts: ErrorFacts, input: JudgeInput<RunMemory>) => judgeErrors(facts, input, 'by host'),
+  read: (input: CheckInput<undefined>) => readLogs(input, { isByHost: true }),
+  judge: (facts: ErrorFacts, input: JudgeInput) => judgeErrors(facts, input, 'by host'),
   unit: 'Errors of the worst host',
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
@@ -356,7 +314,6 @@ export const newCodes = defineCondition({
       }),
     );
     return observe<CodeMemory>(judged, {
-      count: judged.length,
       memory,
       notes: [
         ...explainUnread(facts),

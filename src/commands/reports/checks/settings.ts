@@ -78,7 +78,6 @@ export const settings = defineCondition({
       isWrong: true,
     }));
     return observe<Cursor>(judged, {
-      count: total,
       memory: { cursor },
       notes: [
         toNote(pluralize(look.zones, 'zone'), is),

@@ -68,27 +68,29 @@ interface PastZones {
   readonly busiest: readonly (Named & Pick<PastZones, 'perDay'> & { readonly used: number })[];
 }
 
-/** The last report of every zone, by column: three texts for any number of zones. */
+/** What was last reported of every zone. */
 interface ZoneBaseline {
   readonly scope: string;
   readonly at: string;
   /** The first run on this account, as ISO text: earlier figures are of another account. */
   readonly since: string;
-  /** A line a zone; of `flags` a character. */
-  readonly ids: string;
-  readonly names: string;
-  readonly flags: string;
+  readonly zones: readonly (readonly [id: string, name: string, ...flags: Flag[]])[];
   /** The last reading listed no zone at all: the next one decides. */
   readonly isEmpty?: true;
 }
 
-/** Why a zone needs attention, and which limits were already reported: a bit each, stored. */
-const flagNames = [
-  ...(['suspended', 'disabled', 'near-limit', 'no-certificate'] as const satisfies Attention[]),
-  'limit-foretold',
+/** Why a zone needs attention, and which limits were already reported; the most urgent first. */
+const urgency = [
+  'suspended',
+  'disabled',
   'limit-reached',
+  'near-limit',
+  'limit-foretold',
+  'no-certificate',
 ] as const;
-type Flag = (typeof flagNames)[number];
+type Flag = (typeof urgency)[number];
+
+type KnownZone = Named & { readonly flags: readonly Flag[] };
 
 /** Reached (without `reaches`), or will be. `isNew`: the digest has not reported it yet. */
 type Limit = {
@@ -98,12 +100,6 @@ type Limit = {
   readonly isNew: boolean;
 };
 
-const characters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-function hasFlag(flags: number, ...wanted: readonly Flag[]): boolean {
-  return wanted.some((flag) => (flags & (1 << flagNames.indexOf(flag))) !== 0);
-}
-
 const states = (
   [
     ['suspended', 0, ':no_entry:', 'newly suspended', 'no longer suspended'],
@@ -112,15 +108,6 @@ const states = (
     ['near-limit', 3, ':warning:', 'now above 80 % of the limit', 'below 80 % of the limit again'],
   ] as const
 ).map(([state, weight, sign, became, recovered]) => ({ state, weight, sign, became, recovered }));
-
-const urgency = [
-  'suspended',
-  'disabled',
-  'limit-reached',
-  'near-limit',
-  'limit-foretold',
-  'no-certificate',
-] as const satisfies Flag[];
 
 const mostTroubled = 40;
 const mostLimits = 10;
@@ -172,13 +159,16 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const wanted = new Set(targets.zones);
   const scope = [...wanted].toSorted().join(' ');
   const zones = wanted.size === 0 ? all : all.filter(({ id }) => wanted.has(id));
-  const known = baseline?.scope === scope ? readBaseline(baseline) : undefined;
+  // An earlier version stored zones in another form: it begins again.
+  const stored =
+    baseline?.scope === scope ? (baseline.zones as ZoneBaseline['zones'] | undefined) : undefined;
+  const known = stored && new Map(stored.map(([id, name, ...flags]) => [id, { id, name, flags }]));
   // Another owner's account has none of the known zones.
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
   // An empty list is told once a second run has found the same.
-  if (baseline && all.length === 0 && skipped === 0 && baseline.ids !== '' && !baseline.isEmpty) {
+  if (baseline && all.length === 0 && skipped === 0 && known && known.size > 0 && !baseline.isEmpty) {
     const failures = [{ reason: new UserError(emptyList) }];
     return { figures: undefined, baseline: { ...baseline, isEmpty: true } as ZoneBaseline, failures };
   }
@@ -187,7 +177,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const past = findEarlier(input, (found, at) =>
     before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
   );
-  const { flags, news, ...found } = await walkZones(zones, before, now);
+  const { present, news, ...found } = await walkZones(zones, before, now);
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
   const perDay = compareRate(past, now, used, (found) => found);
@@ -203,7 +193,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
     mostBusiest,
   );
-  const present = new Set(zones.map(({ id }) => id));
+  const ids = new Set(zones.map(({ id }) => id));
   const isSameMonth = past.previous !== undefined && past.previous.at >= monthOf(now).start;
   const figures = {
     scope,
@@ -228,13 +218,11 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
       ),
     })),
     ...found,
-    missing: [...wanted].filter((id) => !present.has(id)),
+    missing: [...wanted].filter((id) => !ids.has(id)),
     news: before && news,
     trend: trendOf(past, now, perDay, (found) => found.perDay),
   };
-  const ids = zones.map(({ id }) => id).join('\n');
-  const names = zones.map(({ name }) => flattenName(name)).join('\n');
-  return { figures, baseline: { scope, at, since, ids, flags, names } as ZoneBaseline };
+  return { figures, baseline: { scope, at, since, zones: present } as ZoneBaseline };
 }
 
 /** A zone in tables. `unreported`: what the CDN does not report: whether it delivers, or its limit. */
@@ -259,16 +247,6 @@ function listTrue<Name extends string>(all: Readonly<Record<Name, boolean>>): Na
   return names.length > 0 ? names : undefined;
 }
 
-type KnownZones = ReadonlyMap<string, { readonly name: string; readonly flags: number }>;
-
-function readBaseline({ ids, flags, names }: ZoneBaseline): KnownZones {
-  const lines = names.split('\n');
-  const all = ids === '' ? [] : ids.split('\n');
-  return new Map(
-    all.map((id, nth) => [id, { name: lines[nth] ?? '', flags: characters.indexOf(flags.charAt(nth)) }]),
-  );
-}
-
 type Group = { count: number; readonly first: Named[] };
 
 const createGroup = (): Group => ({ count: 0, first: [] });
@@ -281,10 +259,14 @@ function add(group: Group, { id, name }: Named): void {
 }
 
 /** What is notable of each zone now, and how it differs from the last report. In pieces: other work gets its turn. */
-async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | undefined, now: Date) {
-  const flags: string[] = [];
-  const byUrgency = urgency.map((): (ReturnType<typeof toUse> & { flags: number })[] => []);
+async function walkZones(
+  zones: readonly ZoneSummary[],
+  before: ReadonlyMap<string, KnownZone> | undefined,
+  now: Date,
+) {
+  const present: ZoneBaseline['zones'][number][] = [];
   const limits: (Named & Limit)[] = [];
+  const troubled: { readonly zone: ZoneSummary; readonly flags: readonly Flag[] }[] = [];
   const news = {
     joined: createGroup(),
     left: createGroup(),
@@ -295,37 +277,39 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
   let attention = 0;
   for (const [index, zone] of zones.entries()) {
     if (index % 2_500 === 0) await yieldToEventLoop();
-    const were = before?.get(zone.id)?.flags ?? 0;
-    const names: Flag[] = attentionReasons(zone);
-    if (names.length > 0) attention += 1;
+    const were = before?.get(zone.id)?.flags ?? [];
+    const flags: Flag[] = attentionReasons(zone);
+    if (flags.length > 0) attention += 1;
     const reached = findLimit(zone, now);
     if (reached) {
       const reaches = reached.reaches?.toISOString();
-      names.push(reaches === undefined ? 'limit-reached' : 'limit-foretold');
+      flags.push(reaches === undefined ? 'limit-reached' : 'limit-foretold');
       // New twice: foretold, and reached.
-      const isNew = !hasFlag(were, 'limit-reached') && (!hasFlag(were, 'limit-foretold') || !reaches);
+      const isNew = !were.includes('limit-reached') && (!were.includes('limit-foretold') || !reaches);
       limits.push({ ...toNamed(zone), used: reached.used, limit: reached.limit, reaches, isNew });
     }
-    const are = names.reduce((bits, name) => bits | (1 << flagNames.indexOf(name)), 0);
-    flags.push(characters.charAt(are));
-    const troubled = byUrgency[urgency.findIndex((flag) => hasFlag(are, flag))];
-    if (troubled && troubled.length < mostTroubled) troubled.push({ ...toUse(zone), flags: are });
-    if (before?.has(zone.id)) missing.delete(zone.id);
-    else add(news.joined, zone);
-    if (were === are) continue;
+    present.push([zone.id, flattenName(zone.name), ...flags]);
+    if (flags.length > 0) troubled.push({ zone, flags });
+    if (!missing.delete(zone.id)) add(news.joined, zone);
     for (const { state } of states) {
-      const [was, is] = [hasFlag(were, state), hasFlag(are, state)];
+      const [was, is] = [were.includes(state), flags.includes(state)];
       // A line about its limit says more.
-      const hasLine = state === 'near-limit' && hasFlag(are, 'limit-reached', 'limit-foretold');
+      const hasLine = state === 'near-limit' && reached !== undefined;
       if (is && !was && !hasLine) add(news.became[state], { ...zone, name: nameFor(zone, state) });
       if (was && !is) add(news.recovered[state], zone);
     }
   }
-  for (const [id, { name }] of missing) add(news.left, { id, name });
+  for (const zone of missing.values()) add(news.left, zone);
+  const rank = ({ flags }: { readonly flags: readonly Flag[] }): number =>
+    urgency.findIndex((flag) => flags.includes(flag));
+  const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));
   return {
     attention,
-    flags: flags.join(''),
-    troubled: byUrgency.flat().slice(0, mostTroubled),
+    present,
+    troubled: troubled
+      .toSorted((a, b) => rank(a) - rank(b))
+      .slice(0, mostTroubled)
+      .map(({ zone, flags }) => ({ ...toUse(zone), why: explainFlags(zone, flags, reaches.get(zone.id)) })),
     // New ones first, should there be too many; then the soonest.
     limits: limits
       .toSorted(
@@ -334,6 +318,26 @@ async function walkZones(zones: readonly ZoneSummary[], before: KnownZones | und
       .slice(0, mostLimits),
     news,
   };
+}
+
+/** `disabled, at limit`, `limit on 27 Nov` */
+function explainFlags(
+  { bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: ZoneSummary,
+  flags: readonly Flag[],
+  reaches: string | undefined,
+): string {
+  const words: Readonly<Record<Flag, string | false>> = {
+    suspended: 'suspended',
+    disabled: 'disabled',
+    'limit-reached': 'at limit',
+    'near-limit': !flags.includes('limit-reached') && `${formatPercent(used, limit)} of limit`,
+    'limit-foretold': `limit on ${formatShortDay(reaches?.slice(0, 10) ?? '')}`,
+    'no-certificate': 'no certificate',
+  };
+  return join(
+    urgency.map((flag) => flags.includes(flag) && words[flag]),
+    ', ',
+  );
 }
 
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
@@ -457,21 +461,19 @@ function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
   };
 }
 
-function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlock[] {
-  const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));
+function renderZoneTable({ troubled, busiest }: ZoneFigures): MessageBlock[] {
   const ids = new Set(troubled.map(({ id }) => id));
   const rates = new Map(busiest.map(({ id, perDay }) => [id, perDay?.now]));
   const hasRates = [...rates.values()].some((rate) => rate !== undefined);
-  const others = busiest.filter(({ id }) => !ids.has(id)).map((zone) => ({ ...zone, flags: 0 }));
+  const others = busiest.filter(({ id }) => !ids.has(id)).map((zone) => ({ ...zone, why: '' }));
   return renderTable({
     caption: 'What needs attention, then the busiest',
     columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
-    rows: [...troubled, ...others].slice(0, mostRows).map((zone: ZoneFigures['troubled'][number]) => {
-      const { id, name, used, limit, unreported } = zone;
+    rows: [...troubled, ...others].slice(0, mostRows).map(({ id, name, used, limit, unreported, why }) => {
       const rate = rates.get(id);
       return [
         name || `zone ${id}`,
-        explainFlags(zone, reaches.get(id)),
+        why || (unreported?.includes('state') ? 'state not reported' : 'fine'),
         formatCell(used, formatBytes),
         limit !== undefined && limit > 0 && used !== undefined
           ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
@@ -482,22 +484,4 @@ function renderZoneTable({ troubled, busiest, limits }: ZoneFigures): MessageBlo
       ];
     }),
   });
-}
-
-/** `disabled, at limit`, `limit on 27 Nov`, `fine` */
-function explainFlags(
-  { flags, used = 0, limit = 0, unreported }: ZoneFigures['troubled'][number],
-  reaches: string | undefined,
-): string {
-  const isNear = hasFlag(flags, 'near-limit') && !hasFlag(flags, 'limit-reached');
-  const reasons = [
-    hasFlag(flags, 'suspended') && 'suspended',
-    hasFlag(flags, 'disabled') && 'disabled',
-    hasFlag(flags, 'limit-reached') && 'at limit',
-    isNear && `${formatPercent(used, limit)} of limit`,
-    hasFlag(flags, 'limit-foretold') &&
-      (reaches ? `limit on ${formatShortDay(reaches.slice(0, 10))}` : 'limit this month'),
-    hasFlag(flags, 'no-certificate') && 'no certificate',
-  ];
-  return join(reasons, ', ') || (unreported?.includes('state') ? 'state not reported' : 'fine');
 }

@@ -1,7 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
-import type { Schedule } from '../../../lib/schedule.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { andMore, formatInteger } from '../../../views/blocks/format.ts';
@@ -13,7 +12,6 @@ import { describeDigest } from '../../../views/reports/card.ts';
 import * as views from '../../../views/reports/form.ts';
 import {
   type DigestOrder,
-  describeNextRuns,
   type Targets,
   type TargetType,
   targetTypes,
@@ -26,44 +24,35 @@ import { defineReportFeature, findReady, findReport } from '../feature.ts';
 import { collectDigest, renderDigest } from './run-digest.ts';
 import type { DigestPast } from './runs.ts';
 
-/** The fields of a schedule. A message is the error of its field. */
-const scheduleFields = {
-  time: z
-    .string({ error: 'Pick a time.' })
-    .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'A time of day, such as 09:00.' }),
-  days: z.array(z.string(), { error: 'Choose at least one day.' }).transform((words, issues) => {
-    const weekdays = words.flatMap((word) => views.weekdayChoices[word]?.days ?? []);
-    const monthDays = words.filter((word) => !views.weekdayChoices[word]).map(Number);
-    if (words.length === 0) issues.addIssue('Choose at least one day.');
-    if (!monthDays.every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
-    return { weekdays: sortDays(weekdays), monthDays: sortDays(monthDays) };
-  }),
-  repeat: z
-    .string()
-    .default('')
-    .refine((hours) => hours === '' || views.repeatChoices.includes(Number(hours)), {
-      error: 'Choose from the list.',
-    })
-    .transform((hours) => (hours === '' ? undefined : Number(hours))),
-  timezone: z
-    .string({ error: 'Pick a time zone.' })
-    .refine(isTimeZone, { error: 'That is not a time zone. Type a city, such as Vienna.' }),
-};
-
 function sortDays(days: readonly number[]): number[] {
   return [...new Set(days)].toSorted((a, b) => a - b);
 }
 
-export function readSchedule(fields: Fields): Schedule | undefined {
-  const { data } = z.object(scheduleFields).safeParse(fields);
-  return data && { time: data.time, everyHours: data.repeat, zone: data.timezone, ...data.days };
-}
-
 const targetEntries = Object.entries(targetTypes) as [TargetType, (typeof targetTypes)[TargetType]][];
 
+/** A message is the error of its field. */
 export const digestFields = z
   .object({
-    ...scheduleFields,
+    time: z
+      .string({ error: 'Pick a time.' })
+      .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'A time of day, such as 09:00.' }),
+    days: z.array(z.string(), { error: 'Choose at least one day.' }).transform((words, issues) => {
+      const weekdays = words.flatMap((word) => views.weekdayChoices[word]?.days ?? []);
+      const monthDays = words.filter((word) => !views.weekdayChoices[word]).map(Number);
+      if (words.length === 0) issues.addIssue('Choose at least one day.');
+      if (!monthDays.every((day) => day >= 1 && day <= 31)) issues.addIssue('Choose from the list.');
+      return { weekdays: sortDays(weekdays), monthDays: sortDays(monthDays) };
+    }),
+    repeat: z
+      .string()
+      .default('')
+      .refine((hours) => hours === '' || views.repeatChoices.includes(Number(hours)), {
+        error: 'Choose from the list.',
+      })
+      .transform((hours) => (hours === '' ? undefined : Number(hours))),
+    timezone: z
+      .string({ error: 'Pick a time zone.' })
+      .refine(isTimeZone, { error: 'That is not a time zone. Type a city, such as Vienna.' }),
     kind: z
       .array(z.string(), { error: 'Choose at least one.' })
       .refine((names) => digestKinds.some(({ name }) => names.includes(name)), {
@@ -223,12 +212,8 @@ export const digest = defineReportFeature('digest', {
     return { kind, time: '09:00', days: ['workdays'] };
   },
   writeFields,
-  render(fields, notes, now) {
-    const schedule = readSchedule(fields);
-    const next = schedule ? describeNextRuns(schedule, now) : 'Next: choose the days.';
-    return views.renderDigestForm(fields, notes, { kinds: digestKinds, next });
-  },
-  redraws: { fields: ['kind', 'days', 'time', 'repeat', 'timezone', 'only'], preservesInputs: true },
+  render: (fields, notes) => views.renderDigestForm(fields, notes, digestKinds),
+  redraws: { fields: ['kind', 'only'], preservesInputs: true },
   targetsOf: ({ targets }) => targets,
   preview: {
     verb: 'preview',

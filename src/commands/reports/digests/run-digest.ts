@@ -16,7 +16,6 @@ import {
   renderRunFailed,
   renderSections,
   renderSkipped,
-  renderUnknown,
 } from '../../../views/reports/digests/post.ts';
 import {
   type Digest,
@@ -236,10 +235,9 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     return rendered && renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
   },
   renderInstead: renderRefused,
-  async ended(trx, { about, state, reason, code }, context) {
+  async ended(trx, { about, state, reason, code }, { ports, now, log }) {
     const { digestId: id, due, attempt, arrives } = about;
     const run = { report_id: id, due: new Date(due), attempts: attempt };
-    const { ports, now } = context;
     if (reason === 'expired') {
       if (await moveRun(trx, run, 'sending', 'due', { run_at: now() }))
         await enqueueRun(ports.enqueue, run, { in: trx });
@@ -251,7 +249,8 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     if (!(await moveRun(trx, run, 'sending', to))) return;
     // People were told: the next run compares with this one.
     if (to === 'sent') await acceptBaseline(trx, run);
-    if (to === 'unknown') await putUnknownNotice(trx, about, context);
+    // Its list says so: a person decides whether to run it again.
+    if (to === 'unknown') log.warn({ digest: id, due }, 'unknown whether a digest was posted');
     const lost = findLostPlace({ reason, code });
     if (lost) await pauseReports(trx, { id }, lost, ports);
   },
@@ -282,32 +281,8 @@ async function renderRefused(
   return digest && renderRunFailed(digest, new Date(due), failure);
 }
 
-/** To the owner, else to the configured admins: a person has to look, and decides. */
-async function putUnknownNotice(trx: Trx, about: AboutRun, { ports, log }: ReportContext): Promise<void> {
-  const { digestId, due, attempt } = about;
-  log.warn({ digest: digestId, due }, 'unknown whether a digest was posted');
-  const digest = await findDigest(trx, digestId);
-  if (!digest) return;
-  const { configuredAdmins } = ports.people(digest.owner);
-  await ports.outbox.put(trx, {
-    id: `digest-unknown:${digestId}:${due}:${attempt}`,
-    kind: unknownNotice,
-    about: { digestId, due },
-    installation: digest.owner,
-    to: { places: [digest.owner.userId, ...configuredAdmins] },
-    doubt: 'once',
-  });
-}
-
-const unknownNotice = defineMessage({
-  kind: 'digest-unknown',
-  async render({ digestId, due }: { digestId: string; due: string }, { db }: ReportContext) {
-    const digest = await findDigest(db, digestId);
-    return digest && renderUnknown(digest, new Date(due));
-  },
-});
-
-export const digestMessages = [digestPost, digestDetail, unknownNotice];
+/** The last kind is one that an earlier version may have put into the outbox: nothing is left to tell. */
+export const digestMessages = [digestPost, digestDetail, { kind: 'digest-unknown', render: () => undefined }];
 
 interface CollectOptions extends DigestPast {
   /** Its requests are cancelled when the bot stops or the run took too long. */

@@ -354,17 +354,6 @@ export function renderRunFailed(
   return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
 }
 
-/** For the owner: only a person can decide whether to post again. */
-export function renderUnknown(digest: Digest, due: Date): Message {
-  const text = `I can't tell whether your digest of ${formatRunTime(due, digest.schedule.zone)} arrived in <#${digest.channel}>.`;
-  const why = 'Slack did not answer when it was posted, and the bot may not read the channel.';
-  return message(text, [
-    section(`:grey_question: *${text}*\n${why} If it is not there, post it again.`),
-    actions(button('Post it again', 'digests:run', digest.id)),
-    footer(digest),
-  ]);
-}
-
 /** Under every post: for everybody, and in the menu for its owner and admins. */
 function runButtons(id: string): ActionsBlock {
   return actions(

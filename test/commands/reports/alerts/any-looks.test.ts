@@ -8,7 +8,8 @@ interface Look {
   readonly wrong: readonly string[];
   readonly unread: readonly string[];
   readonly value: number | undefined;
-  readonly count: number | undefined;
+  /** Happened since the look before. */
+  readonly count: number;
 }
 
 const ids = ['a', 'b', 'c', 'd'] as const;
@@ -17,17 +18,17 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
   wrong: someIds,
   unread: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: someIds }),
   value: fc.option(fc.nat(1000), { nil: undefined }),
-  count: fc.option(fc.nat(9), { nil: undefined }),
+  count: fc.nat(9),
 });
 const anyDamping = fc
   .record({ wrong: fc.integer({ min: 1, max: 3 }), more: fc.nat(2), close: fc.integer({ min: 1, max: 4 }) })
   .map(({ wrong, more, close }) => ({ open: [wrong, wrong + more] as const, close }));
 
-function observe({ wrong, unread, value, count }: Look): Observation {
+function observe({ wrong, unread, value }: Look): Observation {
   // A part cannot be wrong and unread at once.
   const known = unread.filter((id) => !wrong.includes(id));
   const parts = wrong.map((id) => ({ id, name: id, text: 'wrong' }));
-  return { parts, value, count, unread: known, evidence: [] };
+  return { parts, value, unread: known, evidence: [] };
 }
 
 /** Runs looks through the machine, and hands each step to `check` with the looks so far, newest last. */
@@ -45,8 +46,11 @@ function run(
   let known: Look[] = [];
   for (const [nth, look] of looks.entries()) {
     known = [...known, look];
-    const now = new Date(Date.UTC(2026, 10, 23) + nth * 300_000);
-    const step = advance({ recent }, open, observe(look), { now, ...about });
+    const at = (nth: number): number => Date.UTC(2026, 10, 23) + nth * 300_000;
+    const countSince = (from: number): number =>
+      known.reduce((sum, { count }, nth) => (at(nth) >= from ? sum + count : sum), 0);
+    const now = new Date(at(nth));
+    const step = advance({ recent }, open, { ...observe(look), countSince }, { now, ...about });
     check({ step, before: open, recent: known });
     ({ recent } = step);
     open = step.move === 'open' || step.move === 'update' ? step.figures : undefined;
@@ -126,13 +130,13 @@ test('the total is the sum of what was counted, the worst is the highest value, 
       fc.integer({ min: 1, max: 12 }),
       anyRun[1],
       (looks, times, about) => {
-        let [total, worst]: (number | undefined)[] = [];
+        let [total, worst]: [number, number | undefined] = [0, undefined];
         const long = Array.from({ length: times }, () => looks).flat();
         run(long, about, ({ step: { move, figures }, recent }) => {
           if (move === 'nothing') return;
-          if (move === 'open') [total, worst] = [undefined, undefined];
+          if (move === 'open') [total, worst] = [0, undefined];
           const { count, value } = recent.at(-1) as Look;
-          if (count !== undefined) total = (total ?? 0) + count;
+          total += count;
           if (value !== undefined) worst = Math.max(worst ?? 0, value);
           expect(figures?.total).toBe(total);
           expect(figures?.series.length).toBeLessThanOrEqual(8);
@@ -146,7 +150,7 @@ test('the total is the sum of what was counted, the worst is the highest value, 
 
 test('of more parts than are kept those that do not fit are not told again at each look', () => {
   const wrong = Array.from({ length: 70 }, (_, nth) => `zone${nth}`);
-  const look = { wrong, unread: [], value: undefined, count: undefined };
+  const look = { wrong, unread: [], value: undefined, count: 0 };
   const told: number[] = [];
   run(
     Array.from({ length: 4 }, () => look),
@@ -164,7 +168,7 @@ test('of more parts than are kept those that do not fit are not told again at ea
 function describeMoves(looks: readonly Partial<Look>[], isEvent = false): string[] {
   const moves: string[] = [];
   const about = { damping: { open: [1, 1], close: 2 } as const, isEvent };
-  const whole = looks.map((look) => ({ wrong: [], unread: [], value: undefined, count: undefined, ...look }));
+  const whole = looks.map((look) => ({ wrong: [], unread: [], value: undefined, count: 0, ...look }));
   run(whole, about, ({ step: { move, figures, left } }) => {
     const names = [...(figures?.parts ?? []).map(({ name }) => name), ...left.map(({ name }) => `-${name}`)];
     moves.push([move, ...names].join(' '));

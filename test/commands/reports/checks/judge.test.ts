@@ -39,10 +39,8 @@ test.each(conditions.map((condition) => [condition.name, condition as unknown as
     const input = { ...before, account, now, lookedAt: now, memory: first.memory };
     const about = { ...input, threshold: threshold?.initial ?? 0, window: window?.initial ?? 0 };
     const facts = await read(about);
-    const once = structuredClone(await judge(facts, about));
-    expect(await judge(facts, about)).toEqual(once);
-    // What an earlier version, or nobody, remembered is begun anew.
-    expect(await judge(facts, { ...about, memory: first.memory })).toEqual(once);
+    const once = JSON.stringify(await judge(facts, about));
+    expect(JSON.stringify(await judge(facts, about))).toBe(once);
   },
 );
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
-import { digestFields, readSchedule, writeFields } from '../../../../src/commands/reports/digests/feature.ts';
+import { digestFields, writeFields } from '../../../../src/commands/reports/digests/feature.ts';
 import { describeThreshold } from '../../../../src/views/reports/report.ts';
 
 const filled = {
@@ -36,18 +36,6 @@ test.each([
 ])('a threshold that is wrong: %s %s', (only, above) => {
   const { error } = digestFields.safeParse({ ...filled, only, above });
   expect(error?.issues.map(({ path, message }) => [path[0], message])).toMatchSnapshot();
-});
-
-test('a form says when it would run as far as it is filled in', () => {
-  const chosen = { ...filled, days: ['mon', '31'] };
-  expect(readSchedule(chosen)).toEqual({
-    time: '09:00',
-    zone: 'Europe/Vienna',
-    weekdays: [1],
-    monthDays: [31],
-  });
-  for (const wrong of [{ days: [] }, { days: ['someday'] }, { timezone: 'note' }])
-    expect(readSchedule({ ...filled, ...wrong })).toBeUndefined();
 });
 
 test('a threshold in words says what is counted', () => {

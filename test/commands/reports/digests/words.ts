@@ -18,7 +18,6 @@ export const says = {
   notMade: /could not be made/,
   /** A notice names its reason in the words of every answer. */
   paused: (reason: PauseReason) => new RegExp(`is paused: ${describePause(reason)}`),
-  inDoubt: /can't tell whether/,
 } as const;
 
 /** Notices in a channel and answers to one person, about a digest with this id. */

@@ -82,7 +82,7 @@ const zones = arbitraryFigures({
     arbitraryFigures({
       id,
       name: text,
-      flags: fc.nat({ max: 63 }),
+      why: text,
       used: maybe(amount),
       limit: maybe(amount),
     }),
@@ -141,10 +141,8 @@ const app = arbitraryFigures({
   since: maybe(iso),
   status: maybe(text),
   wasStatus: maybe(text),
-  latency: maybe(compared),
   average: maybe(compared),
   cost: maybe(compared),
-  volumes: maybe(compared),
   trend: points,
 });
 
