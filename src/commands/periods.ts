@@ -26,7 +26,7 @@ export interface PeriodClock {
   readonly now: Date;
   /** That of the reader, as IANA name or offset. A `UTC`, `Z` or offset that is typed counts more. */
   readonly timeZone: string;
-  /** What to type instead, for the buttons of a refusal. */
+  /** For the buttons of a refusal. */
   readonly instead?: (period: string, subject: string) => Instead;
 }
 
@@ -36,11 +36,7 @@ const shapes =
 /** Words in front of or behind a subject are a period, at most so many. */
 const mostWords = 10;
 
-/**
- * Splits `shop last 3 days`, or `last 3 days shop`, into subject and period. A quoted word is never part of a period.
- *
- * @throws UserError for a day that does not exist or has not begun.
- */
+/** Splits `shop last 3 days`, or `last 3 days shop`. @throws UserError for a day that does not exist or has not begun. */
 export function splitPeriod(
   { list, quoted }: { readonly list: readonly string[]; readonly quoted?: readonly boolean[] | undefined },
   clock: PeriodClock,
@@ -57,7 +53,6 @@ export function splitPeriod(
   return { subject: list, period: undefined };
 }
 
-/** For words that are not a period. */
 export function createPeriodError(typed: string, clock: PeriodClock, subject = ''): UserError {
   const asked = { ...clock, typed, subject };
   const part = readPart(clean(typed), asked, clock.timeZone);
@@ -77,7 +72,6 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
   return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, near ? [near] : others);
 }
 
-/** Offers other periods of the same subject, where there is one. */
 function refuse(
   { instead, subject }: Asked,
   message: string,
@@ -118,7 +112,6 @@ const isWeekday = new RegExp(`^${weekday}`, 'u');
 const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
   [/\s+/gu, ' '],
   [/^ | $/gu, ''],
-  // Phones and word processors make dashes longer.
   [/[–—−‒]/gu, '-'],
   [/ so far$/u, ''],
   [
@@ -140,11 +133,9 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   ],
   [/(?<=\b(?:since|from) )(\d{1,2})$/u, '$1:00'],
   [/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..'],
-  // `today from 10:00`
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
   [/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1'],
-  // Phones replace three dots by one character; people add spaces.
   [/ ?(?:…|\.{2,3}) ?/gu, '..'],
   [/\bbetween (.+?) and /u, '$1..'],
   [/ (?:to|until|till|through|-{1,2}) /gu, '..'],
@@ -183,7 +174,7 @@ const lastAmounts = new RegExp(
   'u',
 );
 
-/** Minutes of `24h`, `1h30m`, `90 minutes`, `half an hour`; undefined where the words are not a length of time. */
+/** Minutes of `24h`, `1h30m`, `90 minutes`, `half an hour`. */
 function readLength(words: string): number | undefined {
   let sum = 0;
   for (const [, count = '1', name = ''] of words.matchAll(amount)) {
@@ -193,7 +184,6 @@ function readLength(words: string): number | undefined {
   return sum > 0 ? sum : undefined;
 }
 
-/** `last 6h`, `24h`, `past hour`, `1h30m` */
 function readLast(words: string, { now }: PeriodClock): TypedPeriod | undefined {
   const [, given] = lastAmounts.exec(words) ?? [];
   // A unit alone is a word.
@@ -210,7 +200,7 @@ const dayParts: Readonly<Record<string, string>> = {
   evening: '18:00..24:00',
 };
 
-/** Times that have a name, by their ends: `this week`, `last weekend`, `november`, `yesterday evening`, `last night`. */
+/** `this week`, `last weekend`, `november`, `yesterday evening`, `last night`, by their ends. */
 function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   const [, bare = '', zone = ''] = /^(.*?)( (?:utc|gmt))?$/u.exec(words) ?? [];
   const clock = toLocalTime(zone === '' ? timeZone : 'UTC', now);
@@ -237,11 +227,9 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
 
 /** One end of a period as it was typed. */
 interface Part {
-  /** `2026-11-20`, on the clocks of `zone`. */
   readonly day?: string | undefined;
   /** Minutes since midnight. */
   readonly minutes?: number | undefined;
-  /** A moment that needs no clock: `now`, `2 hours ago`. */
   readonly at?: number | undefined;
   readonly zone?: string | undefined;
 }
@@ -313,7 +301,6 @@ function isUtc(zone: string): boolean {
   return /^(?:(?:etc\/)?(?:utc|gmt)|\+00:00)$/iu.test(zone);
 }
 
-/** Ends now what would end later. @throws UserError for what has not begun. */
 function cut(
   { from, to }: { readonly from: number; readonly to: number },
   asked: Asked,
@@ -374,7 +361,6 @@ const clockTime = String.raw`(?:\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?|\d{1,2} ?[a
 const dayAndTime = new RegExp(`^(?:(.+?)(?:,? at |t(?=\\d)|,? ))?(${clockTime})$`, 'u');
 const timeAndDay = new RegExp(`^(${clockTime})(?:,? on|,)? (.+)$`, 'u');
 
-/** A day, a time, or both; undefined where the words are neither. */
 function readPart(typed: string, asked: Asked, zone: string): Part | undefined {
   const own = findZone(typed);
   const words = (own === undefined ? typed : typed.replace(zoneSuffix, ''))
@@ -410,7 +396,7 @@ function readTime(words: string): number | undefined {
   return time <= 24 * 60 ? time : undefined;
 }
 
-/** `2026-11-20` of `today`, `last monday`, `2026/11/20`, `20 Nov`, `Nov 20th, 2026`. @throws UserError if it does not exist. */
+/** `2026-11-20` of `today`, `last monday`, `20 Nov`, `Nov 20th, 2026`. @throws UserError if it does not exist. */
 function readDay(typed: string, today: string, asked: Asked): string | undefined {
   const words = typed.replace(/^(?:on )?(?:the )?/u, '').trim();
   if (words === 'today') return today;
@@ -454,7 +440,7 @@ function readDate(words: string, today: string): [number, number, number] | unde
 /** Days ahead in which a date without a year is taken for a coming one. */
 const nearDays = 60;
 
-/** The year of the last such day, or of the next one where it is near: nobody means a year ago by `26 Nov` on the 25th. */
+/** The year of the last such day, or of the next one where it is near. */
 function guessYear(month: number, day: number, today: string): number {
   const year = Number(today.slice(0, 4));
   const daysAhead = (of: number): number => (Date.UTC(of, month - 1, day) - startOfDay(today)) / dayMs;

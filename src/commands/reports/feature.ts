@@ -40,21 +40,18 @@ type Ordered<Kind extends ReportKind> = Omit<
 > &
   Pick<ReportOf<Kind>, 'subject'> & { readonly channel: string | undefined };
 
-/** What digests and alerts differ in. */
 interface About<Kind extends ReportKind>
   extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
     Required<Pick<Feature, 'actions' | 'pickers'>> {
   readonly aliases: readonly string[];
   readonly otherVerbs: Readonly<Record<string, string>>;
-  /** Its own work on one, by word or button: they decide by its owner. `more`: the word behind the id. */
+  /** By word or button. `more`: the word behind the id. */
   readonly verbs: Readonly<Record<string, Verb>>;
   readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => views.State>;
   readonly schema: z.ZodType<Ordered<Kind>>;
-  /** The fields of a new one. `typed`: words behind the command that may name what it is about. */
   readonly defaults: (typed: readonly string[]) => Fields;
   readonly writeFields: (report: ReportOf<Kind>) => Fields;
   readonly render: (fields: Fields, notes: FormNotes) => ModalView;
-  /** Inputs that change other inputs, or what the form says about them. */
   readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
   /** Problems that are not of a single field, in words. */
   readonly findProblem?: (
@@ -77,7 +74,6 @@ interface About<Kind extends ReportKind>
 /** What people say for a verb. */
 const meantVerbs = { remove: 'delete', stop: 'pause', start: 'resume', show: 'list', help: 'list' };
 
-/** The feature of digests or alerts: a command with `list`, `new`, `edit` and its verbs, its form, and a part of the Home tab. */
 export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: About<Kind>): Feature {
   const { usage, summary, label, examples, aliases, otherVerbs, readStates, actions, pickers } = about;
   const form = createForm(kind, about);
@@ -184,7 +180,6 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
 /** Answered in a new message, since everybody in the channel shares the old one. Needs no key: the owner's is used. */
 export const ownMessage = { needs: 'none', newMessage: true } as const;
 
-/** @throws UserError if no report has this id, or it was deleted. */
 export async function findReport<Kind extends ReportKind>(
   kind: Kind,
   id: string,
@@ -217,7 +212,7 @@ async function requireManager({ kind, owner }: Report, { person, decide }: Conte
   );
 }
 
-/** One that is to run or check now: not while it is paused, but for a digest that a person paused. */
+/** One that can run or check now; a digest also while a person has paused it. */
 export async function findReady<Kind extends ReportKind>(
   kind: Kind,
   id: string,
@@ -234,7 +229,6 @@ export async function findReady<Kind extends ReportKind>(
   return report;
 }
 
-/** It runs with its owner's key, also if an admin resumes it. */
 async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
   if (await keyStore.describe(owner)) return;
   if (owner.userId === person.userId)
@@ -317,7 +311,7 @@ function createVerbs(kind: ReportKind) {
   return { verbs: { pause, resume, delete: remove }, actions };
 }
 
-/** Why this person's digest or alert may not go into a channel, in words; undefined = it may. Settings are read again. */
+/** Why a person’s report may not go into a channel, in words, by the settings of this moment; undefined = it may. */
 async function findChannelRefusal(
   kind: ReportKind,
   channel: string,
@@ -431,7 +425,7 @@ function writeNote({ id, revision }: Report): string {
   return `${id}|${revision}`;
 }
 
-/** The names of chosen zones, apps and shield zones by id. What cannot be read now is called by its id. */
+/** Names of chosen targets by id. What cannot be read now is called by its id. */
 async function findNames(
   { zones = [], apps = [], shieldZones = [] }: Targets,
   context: Context,

@@ -1,10 +1,11 @@
-import type { Updateable } from 'kysely';
+import { type SqlBool, sql, type Updateable } from 'kysely';
 import type { Person } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import type { Schema, Trx } from '../../store/schema.ts';
 import {
   type Alert,
+  type Digest,
   type Incident,
   isAlert,
   type Order,
@@ -13,13 +14,17 @@ import {
 } from '../../views/reports/report.ts';
 import { adaptIncidents, editIncident, editOpenIncidents } from './alerts/write.ts';
 import { cancelPosts } from './digests/run-digest.ts';
-import { createDigestWork, deletePlannedRuns } from './digests/runs.ts';
 import {
+  type DigestPast,
+  deletePlannedRuns,
   enqueueNext,
+  enqueueRun,
   findFreeId,
   findIncident,
   findNextDue,
   findReport,
+  insertRun,
+  loadPast,
   orderColumns,
   ownerColumns,
   type ReportOptions,
@@ -34,9 +39,7 @@ type Event = 'created' | 'changed' | 'paused' | 'taken-over' | 'deleted';
 export type ReportService = ReturnType<typeof createReports>;
 
 /**
- * Digests and alerts as commands work with them: who owns them, and whether they run. Permissions are the commands'
- * matter; every change is audited in its transaction.
- *
+ * What commands do with digests and alerts. They decide permissions; every change is audited in its transaction.
  * @throws UserError where another change of the same one came first.
  */
 export function createReports(options: ReportOptions) {
@@ -54,7 +57,6 @@ export function createReports(options: ReportOptions) {
     await enqueueNext(enqueue, report, trx);
   }
 
-  /** One change with its record; the next run moves with it. */
   const change = <R extends Report>(
     before: R,
     by: Person,
@@ -115,7 +117,6 @@ export function createReports(options: ReportOptions) {
       const report = await findReport(db, id);
       return report?.tenant === tenant ? report : undefined;
     },
-    /** All of a tenant that are not deleted, oldest first. */
     async list(tenant: string): Promise<Report[]> {
       const rows = await db
         .selectFrom('reports')
@@ -183,10 +184,9 @@ function describe({ channel, ...order }: Order): Readonly<Record<string, string>
     : { channel, condition: order.subject.condition.name };
 }
 
-/** What commands do with alerts and their incidents, beside their life. */
 function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
   return {
-    /** Of a tenant's alerts what is open, or ended today, oldest first. `isUntold`: no place took its newest message. */
+    /** What is open, or ended today, oldest first. `isUntold`: no place took its newest message. */
     async listRecentIncidents(tenant: string): Promise<(Incident & { readonly isUntold: boolean })[]> {
       const rows = await db
         .selectFrom('report_incidents')
@@ -206,7 +206,6 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
         isUntold: state === 'dead' || state === 'unknown',
       }));
     },
-    /** The newest of an alert, the newest first. */
     async listIncidents(alertId: string): Promise<Incident[]> {
       const rows = await db
         .selectFrom('report_incidents')
@@ -234,7 +233,7 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
         await editIncident(trx, incident, outbox);
         return readIncident(row);
       }),
-    /** It goes on checking and posts afterwards what still fires. `until` undefined = ends the snooze. */
+    /** It goes on checking. `until` undefined = ends the snooze. */
     snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert> =>
       db.transaction().execute(async (trx) => {
         const row = await trx
@@ -248,7 +247,7 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
         await editOpenIncidents(trx, id, outbox);
         return readReport(row) as Alert;
       }),
-    /** Checks at the next opportunity, whatever its hours; one that is paused does not. */
+    /** Whatever its hours; not while it is paused. */
     checkNow: (alert: Alert): Promise<void> =>
       db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
@@ -259,5 +258,50 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
           .executeTakeFirst();
         if (numUpdatedRows === 1n) await enqueueNext(enqueue, alert, trx, { now: now() });
       }),
+  };
+}
+
+const doublePressMs = 5_000;
+
+function createDigestWork({ db, enqueue, now }: ReportOptions) {
+  return {
+    /** How the last run of each digest of a tenant ended or goes. */
+    async listLastRuns(tenant: string) {
+      const runs = await db
+        .selectFrom('report_runs')
+        .innerJoin('reports', 'reports.id', 'report_id')
+        .distinctOn('report_id')
+        .select(['report_id', 'due', 'report_runs.state'])
+        .where('tenant', '=', tenant)
+        .where('report_runs.state', 'not in', ['due', 'cancelled'])
+        .orderBy('report_id')
+        .orderBy('due', 'desc')
+        .execute();
+      return new Map(runs.map((run) => [run.report_id, run]));
+    },
+    loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
+    /** Runs at once. False where a run is on its way already, or the same person asked a moment ago. */
+    runNow({ id }: Digest, { userId }: Person): Promise<boolean> {
+      const due = now();
+      const since = new Date(due.getTime() - doublePressMs);
+      return db.transaction().execute(async (trx) => {
+        // Simultaneous requests wait for each other.
+        await trx.selectFrom('reports').select('id').where('id', '=', id).forUpdate().execute();
+        const underWay = await trx
+          .selectFrom('report_runs')
+          .select('due')
+          .where('report_id', '=', id)
+          .where(
+            sql<SqlBool>`(state = 'due' and (by_hand is not null or run_at <= ${due}::timestamptz)
+              or state in ('collecting', 'sending')
+              or (by_hand = ${userId} and state = 'sent' and due > ${since}::timestamptz))`,
+          )
+          .executeTakeFirst();
+        if (underWay) return false;
+        await insertRun(trx, { report_id: id, due, by_hand: userId });
+        await enqueueRun(enqueue, { report_id: id, due }, { in: trx });
+        return true;
+      });
+    },
   };
 }

@@ -11,12 +11,18 @@ import { defineMessage, type Ended } from '../../outbox/outbox.ts';
 import type { Trx } from '../../store/schema.ts';
 import { renderPaused } from '../../views/reports/card.ts';
 import type { PauseReason, Report } from '../../views/reports/report.ts';
-import { deletePlannedRuns } from './digests/runs.ts';
-import { findReport, type ReportContext, type ReportOptions, type ReportPorts, readReport } from './store.ts';
+import {
+  deletePlannedRuns,
+  findReport,
+  type ReportContext,
+  type ReportOptions,
+  type ReportPorts,
+  readReport,
+} from './store.ts';
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;
 
-/** The notice of a pause waits while the app is not in the workspace: nothing can be posted before it is back. */
+/** Nothing can be posted while the app is not in the workspace. */
 const waiting = 'waiting';
 
 const pauseNotice = defineMessage({
@@ -60,10 +66,7 @@ async function putPauseNotice(
   });
 }
 
-/**
- * Pauses one report (with `revision`: unless it was changed meanwhile), all of a person, or all of a tenant, with its record and
- * one notice each. Returns what it paused.
- */
+/** Pauses one report (with `revision`: unless it was changed), all of a person, or all of a tenant, and announces each once. */
 export async function pauseReports(
   trx: Trx,
   which:
@@ -113,7 +116,6 @@ export function createPauseHook(options: ReportOptions): OffboardingHook {
 
 /** Where the app is back in a workspace, what is paused is announced, each once. */
 export async function announceReinstalled({ db, ports, now }: ReportContext): Promise<void> {
-  // The bot that serves one workspace stores no installation.
   const isInstalled = sql<SqlBool>`(exists (select from installations i where i.tenant = reports.tenant)
     or not exists (select from installations))`;
   await db.transaction().execute(async (trx) => {
@@ -133,14 +135,14 @@ export async function announceReinstalled({ db, ports, now }: ReportContext): Pr
 /** Also under the name that 0.1.0 has put into the outbox. */
 export const pauseMessages = [pauseNotice, { ...pauseNotice, kind: 'digest-paused' }];
 
-/** Why a report may not run now. Decided again at each run, and counted: a right may be gone since it was created. */
+/** Why a report may not run now: a right may be gone since it was created. Refusals are counted. */
 export async function findRefusal(
   { owner, channel }: Pick<Report, 'owner' | 'channel'>,
   ports: Pick<ReportPorts, 'authorizer' | 'refused' | 'isSharedOutside'>,
   signal: AbortSignal,
 ): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(owner);
-  // Read afresh, and so known to the decision. Who the owner is may be known for some minutes: a thousand may be due.
+  // Who the owner is may be known for some minutes: a thousand may be due.
   const policy = await authorizer.policy({ fresh: true });
   const isOwn = channel === owner.userId;
   const read = assertKnown(await authorizer.decide('read', isOwn ? undefined : channel));
@@ -175,10 +177,7 @@ const lostPlaces: Readonly<Record<string, PauseReason>> = {
   restricted_action_read_only_channel: 'channel-not-allowed',
 };
 
-/**
- * Reads a failed request to the CDN: a reason to pause, `passes` where another attempt may succeed, with the pause that
- * the CDN asks for, or undefined where it would end the same.
- */
+/** A reason to pause; `passes` where another attempt may succeed; undefined where it would end the same. */
 export function classifyCdnFailure(
   error: unknown,
 ): PauseReason | { readonly passes: true; readonly retryAfterMs: number } | undefined {
@@ -186,7 +185,6 @@ export function classifyCdnFailure(
   if (error instanceof UserError && error.offer === 'connect') return 'key-missing';
   const asked = error instanceof ApiError ? error : undefined;
   if (asked?.code === 'key_refused') return 'key-refused';
-  // `cancelled`: the attempt took too long.
   const passes = asked ? isTransient(asked) || asked.code === 'cancelled' : error instanceof RolesUnknown;
   return passes ? { passes, retryAfterMs: (asked?.retryAfterSeconds ?? 0) * 1000 } : undefined;
 }

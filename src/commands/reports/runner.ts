@@ -17,13 +17,13 @@ import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from 
 import type { Observation } from './checks/check.ts';
 import { findCondition } from './checks/list.ts';
 import { putRunAside, runDigest } from './digests/run-digest.ts';
-import { insertRun } from './digests/runs.ts';
 import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReports } from './pauses.ts';
 import {
   digestRun,
   dueData,
   enqueueNext,
   enqueueRun,
+  insertRun,
   isWithin,
   type ReportContext,
   readReport,
@@ -31,15 +31,12 @@ import {
   runData,
 } from './store.ts';
 
-/** The clocks of all processes have to agree to this. */
 const clockSkewMs = 5_000;
 const checkMs = 2 * minuteMs;
 /** Failed requests of all checks of one job, after which they fail. */
 const mostFailedRequests = 6;
 const checksAtOnce = 3;
-/** Longer than the time between two repairs. */
 const aheadMs = 65 * minuteMs;
-/** Longer than the attempts of a run with their pauses. */
 const strandedMs = 30 * minuteMs;
 
 const reportsDueJob = defineJob({
@@ -63,10 +60,7 @@ const digestRunJob = defineJob({
     putRunAside({ report_id: digestId, due: new Date(due) }, context),
 });
 
-/**
- * At start, hourly, and when the app was installed: repairs lost jobs, since a broken chain would silence a report, and looks
- * for workspaces in which the app works again.
- */
+/** Repairs lost jobs (a broken chain would silence a report), and finds workspaces in which the app works again. */
 export const reconcileReportsJob = defineJob({
   name: 'reports-reconcile',
   cron: '11 * * * *',
@@ -141,10 +135,7 @@ async function planNext(
   await db.transaction().execute((trx) => enqueueNext(ports.enqueue, person, trx));
 }
 
-/**
- * Stores the run that is due, with its job. Where several runs are in the past the last one runs (late, or skipped with a
- * message) and counts those before it.
- */
+/** Stores the run that is due, with its job. Of several in the past the last one runs, and counts those before it. */
 async function claimRun(digest: Digest, { db, ports, now, log }: ReportContext): Promise<void> {
   const { id, revision, nextDue } = digest;
   if (!nextDue) return;
@@ -198,7 +189,7 @@ async function checkAlert(
   await writeObservation(alert, { at, observation }, context);
 }
 
-/** Due within its hours, while no process ran. One that is asked for at another hour is due at that hour. */
+/** Due within its hours while no process ran. */
 function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): boolean {
   if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
   return isWithin(hours, timeZone, nextDue);

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import type { Audit } from '../../auth/audit/audit.ts';
 import { type Installation, type People, type Person, tenantId } from '../../auth/identity.ts';
@@ -28,17 +28,15 @@ import type {
   WeekHours,
 } from '../../views/reports/report.ts';
 import type { Accounts } from './accounts/reads.ts';
-import { findCondition, findDigestKind } from './checks/list.ts';
+import { type DigestKindName, type FiguresByKind, findCondition, findDigestKind } from './checks/list.ts';
 
 export interface ReportPorts {
   readonly accounts: Pick<Accounts, 'open'>;
   readonly outbox: Outbox;
-  /** Decides by the current policy: a decision made when a job was stored is made again when it runs. */
   readonly authorizer: (person: Person) => Authorizer;
   readonly people: (installation: Installation) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;
-  /** A failure in words for a person, with the reference that is in the log. */
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Whether people of another organisation read a channel, known for ten minutes. False where Slack does not say. */
   readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
@@ -110,7 +108,7 @@ export function orderColumns({ channel, ...order }: Order) {
   return { channel, body: writeBody(body) };
 }
 
-/** A short id that no report has, since people type ids. Without vowels, so that it never is a word, and without look-alikes. */
+/** People type it. Without vowels it is no word; without look-alikes. */
 export async function findFreeId(db: Db): Promise<string> {
   const id = Array.from({ length: 5 }, () => letters.charAt(randomInt(letters.length))).join('');
   return (await findReport(db, id)) ? findFreeId(db) : id;
@@ -197,10 +195,8 @@ export const runData = z.object({ digestId: z.string(), due: z.iso.datetime() })
 export const reportsDue: JobRef<z.input<typeof dueData>> = {
   name: 'reports-due',
   onePerKey: 'waiting',
-  // A check that fails is repeated by its alert; this is for processes that die.
   retries: 3,
   timeLimitSeconds: 4 * 60,
-  // Most of the time of a check is waiting for the CDN.
   atOnce: 3,
   encode: (data) => dueData.parse(data),
 };
@@ -215,10 +211,7 @@ export const digestRun: JobRef<z.input<typeof runData>> = {
   encode: (data) => runData.parse(data),
 };
 
-/**
- * Enqueues the job of a person, or moves it to when the first of their reports is due. `now`: at that moment, and nothing
- * that was read before counts.
- */
+/** Enqueues the job of a person, or moves it to the first due moment. `now`: at that moment, with fresh readings. */
 export async function enqueueNext(
   enqueue: Enqueue,
   { tenant, owner: { userId: owner } }: { readonly tenant: string; readonly owner: Pick<Person, 'userId'> },
@@ -247,4 +240,134 @@ export async function enqueueRun(
 ): Promise<void> {
   const data = { digestId, due: due.toISOString() };
   await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });
+}
+
+/** What a run found: plain data, stored as JSON, with everything that rendering needs. */
+export interface Collected extends FiguresByKind {
+  /** ISO text. */
+  readonly at: string;
+  readonly unread: readonly UnreadPart[];
+}
+
+export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
+  readonly kind: DigestKindName;
+  /** Which zone, shield zone or app; absent: all of the kind. */
+  readonly what?: string | undefined;
+  /** As many more that failed. */
+  readonly more: number;
+}
+
+/** What the last post told, to name what is new. Stored as JSON, one a digest. */
+export interface DigestBaseline {
+  readonly byKind: Readonly<Partial<Record<DigestKindName, unknown>>>;
+}
+
+/** What a run compares with: what earlier runs found, newest first, and the baseline. */
+export interface DigestPast {
+  readonly history: readonly Collected[];
+  readonly baseline: DigestBaseline | undefined;
+}
+
+export type RunRow = Selectable<Schema['report_runs']>;
+export type RunKey = Pick<RunRow, 'report_id' | 'due'>;
+
+/**
+ * `due` → `collecting` → `sending` (its post is in the outbox) → `sent`; or, in the end, `quiet` (its threshold asks for
+ * silence), `skipped`, `failed`, `unknown` (Slack gave no answer to the post) or `cancelled`.
+ */
+export type RunState = 'due' | 'collecting' | 'sending' | 'quiet' | 'unknown' | 'cancelled' | FinalPost;
+export type FinalPost = 'sent' | 'skipped' | 'failed';
+
+export async function insertRun(
+  trx: Trx,
+  run: RunKey & Partial<Pick<RunRow, 'missed' | 'by_hand'>>,
+): Promise<void> {
+  await trx
+    .insertInto('report_runs')
+    .values({ run_at: run.due, state: 'due', missed: 0, attempts: 0, ...run })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/** Takes back planned runs that have not begun; returns the moments they were due. */
+export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): Promise<Date[]> {
+  if (digests.length === 0) return [];
+  const taken = await trx
+    .deleteFrom('report_runs')
+    .where('report_id', 'in', digests)
+    .where('state', '=', 'due')
+    .where('by_hand', 'is', null)
+    .returning('due')
+    .execute();
+  return taken.map(({ due }) => due);
+}
+
+/** Undefined where the run is further already, or was taken back. */
+export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
+  return db
+    .updateTable('report_runs')
+    .set({ state: 'collecting', attempts: sql<number>`attempts + 1` })
+    .where((row) => row.and({ report_id, due }))
+    .where('state', 'in', ['due', 'collecting'])
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Moves a run on. False where it is not in that state, or another attempt has overtaken this one. */
+export async function moveRun(
+  db: Db,
+  { report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>,
+  state: RunState,
+  to: RunState,
+  changes: Partial<Pick<RunRow, 'run_at' | 'figures'>> = {},
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('report_runs')
+    .set({ ...changes, state: to })
+    .where((row) => row.and({ report_id, due, attempts, state }))
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 1n;
+}
+
+const mostHistory = 60;
+
+/** From runs that posted or stayed silent. */
+export async function loadPast(db: Db, digestId: string, before: Date): Promise<DigestPast> {
+  const runs = await db
+    .selectFrom('report_runs')
+    .select('figures')
+    .where('report_id', '=', digestId)
+    .where('due', '<', before)
+    .where('state', 'in', ['sent', 'quiet'])
+    .where('figures', 'is not', null)
+    .orderBy('due', 'desc')
+    .limit(mostHistory)
+    .execute();
+  const history = runs.map(({ figures }) => JSON.parse(figures ?? '') as Collected);
+  const current = db.selectFrom('report_baselines').select('body').where('report_id', '=', digestId);
+  const { body = null } = (await current.executeTakeFirst()) ?? {};
+  return { history, baseline: body === null ? undefined : (JSON.parse(body) as DigestBaseline) };
+}
+
+/** Becomes the baseline when its run is posted. The run that was collected last wins. */
+export async function storePendingBaseline(
+  db: Db,
+  { report_id, due }: RunKey,
+  baseline: DigestBaseline,
+): Promise<void> {
+  const next = { next_body: JSON.stringify(baseline), next_due: due };
+  await db
+    .insertInto('report_baselines')
+    .values({ report_id, ...next })
+    .onConflict((conflict) => conflict.column('report_id').doUpdateSet(next))
+    .execute();
+}
+
+/** Nothing changes where another run was collected since: its findings may be reported again, and nothing is lost. */
+export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promise<void> {
+  await db
+    .updateTable('report_baselines')
+    .set({ body: sql<string>`next_body`, next_body: null, next_due: null })
+    .where((row) => row.and({ report_id, next_due: due }))
+    .execute();
 }

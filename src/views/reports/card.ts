@@ -162,7 +162,6 @@ export interface State {
   readonly flags: readonly Flag[];
 }
 
-/** A digest or an alert as a list and the Home tab show it. */
 export interface Listed {
   readonly report: Report;
   readonly state: State;
@@ -208,7 +207,6 @@ export function renderList(kind: Report['kind'], rows: readonly Listed[], asOf: 
   ]);
 }
 
-/** Those that need somebody come first. */
 function sortRows(rows: readonly Listed[]): Listed[] {
   const urgency = ({ report, state: { flags } }: Listed): number =>
     flags.filter((flag) => flag !== 'paused').length * 2 + Number(canBeTakenOver(report));
@@ -217,7 +215,6 @@ function sortRows(rows: readonly Listed[]): Listed[] {
 
 const mostAtHome = 5;
 
-/** For the Home tab: the first few, those that need somebody before all, and a button for all. */
 export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): KnownBlock[] {
   if (rows.length === 0) return [];
   const others = rows.filter(({ own }) => !own).length;

@@ -34,7 +34,6 @@ import {
   targetTypes,
 } from './report.ts';
 
-/** What a form is drawn with, apart from its fields. */
 export interface FormNotes {
   /** Comes back with the form: which one it changes. */
   readonly note?: string | undefined;
@@ -42,7 +41,6 @@ export interface FormNotes {
   readonly says?: string | undefined;
 }
 
-/** The form's fields by name, as far as they are filled in. */
 type Values = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 function createReader(values: Values) {
@@ -50,7 +48,6 @@ function createReader(values: Values) {
   return { all, one: (name: string): string | undefined => all(name)[0] };
 }
 
-/** Opens at once; its content follows. */
 export function reportSkeleton(kind: 'digest' | 'alert', title = capitalize(kind)): ModalView {
   return modal({ title, callbackId: `${kind}s:opening` }, [section(':hourglass_flowing_sand: One moment…')]);
 }
@@ -68,7 +65,7 @@ function renderForm(
 export const mostTargets = 20;
 export const mostAbove = 999_999_999;
 
-/** The form's choices of weekdays, 1 = Monday. Behind them it has the days of the month by their number. */
+/** 1 = Monday. The form has days of the month behind them. */
 export const weekdayChoices: Readonly<Record<string, { label: string; days: readonly number[] }>> = {
   daily: { label: 'Every day', days: [1, 2, 3, 4, 5, 6, 7] },
   workdays: { label: 'Workdays (Monday to Friday)', days: [1, 2, 3, 4, 5] },

@@ -115,7 +115,6 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   ]);
 }
 
-/** In an organisation the workspace of a user group stands before it. */
 function mention(id: string): string {
   return isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`;
 }
@@ -187,7 +186,6 @@ function describeCalming({ figures: { lookedAt, parts } }: Incident, subject: Al
   return `Not firing at the last check (${timeOf(lookedAt, subject)}), resolves after ${formatInteger(left)} more: ${namesOf(parts)}`;
 }
 
-/** `count`: of which the parts are the first. */
 function namesOf(parts: readonly Part[], count = parts.length): string {
   const names = [...new Set(parts.map(({ name }) => name))];
   return listNames(names, 3, count - parts.length);
@@ -252,7 +250,6 @@ function renderSeries({ figures }: Incident, subject: AlertSubject): MessageBloc
 export interface Change {
   readonly joined: readonly Part[];
   readonly left: readonly string[];
-  /** How many still fire. */
   readonly remaining: number;
 }
 
@@ -269,7 +266,6 @@ export function renderChange({ joined, left, remaining }: Change, at: string, { 
   return message(text, [section([also, ...listParts(joined, 10), over])]);
 }
 
-/** The end of an incident, or of a time in which its alert could not check, in its thread. */
 export function renderResolved(incident: Incident, { subject }: Alert): Message {
   const { kind, openedAt, closedAt = openedAt } = incident;
   const text =
@@ -280,14 +276,12 @@ export function renderResolved(incident: Incident, { subject }: Alert): Message 
 }
 
 export interface Heartbeat {
-  /** ISO text. */
   readonly since: string;
   readonly at: string;
   /** Opened since then. */
   readonly incidents: number;
 }
 
-/** Says that an alert is checked, so that its silence can be trusted. */
 export function renderHeartbeat(alert: Alert, { since, at, incidents }: Heartbeat): Message {
   const time = formatTime(new Date(since), new Date(at));
   const text = `:green_heart: Still watching: ${pluralize(incidents, 'incident')} in ${time}.`;
@@ -326,7 +320,6 @@ export function renderAcknowledged(
 const mostIncidents = 3;
 const mostEvidence = 30;
 
-/** The numbers behind the decision of an alert. `incidents`: the newest first. */
 export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
   const { id, subject, owner, state, checkedAt, paused } = alert;
   const condition = subject.condition;
@@ -371,7 +364,6 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
   });
 }
 
-/** One sentence: the number first. */
 function describeDecision(
   { paused, subject, checkedAt, state: { evidence = [], recent } }: Alert,
   open: Incident | undefined,

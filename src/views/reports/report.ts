@@ -10,7 +10,7 @@ export type Order = DigestOrder | AlertOrder;
 export const isDigest = (report: Report): report is Digest => report.kind === 'digest';
 export const isAlert = (report: Report): report is Alert => report.kind === 'alert';
 
-/** Why it does not run: `by-hand` by a person, else by the bot. */
+/** `by-hand` by a person, else by the bot. */
 export type PauseReason = keyof typeof pauseReasons;
 
 export const pauseReasons = {
@@ -32,7 +32,6 @@ export const pauseReasons = {
 interface Scheduled {
   readonly id: string;
   readonly tenant: string;
-  /** It runs with this person's key. */
   readonly owner: Person;
   /** A channel; of an alert also its owner's user id, for their conversation with the bot. */
   readonly channel: string;
@@ -42,20 +41,16 @@ interface Scheduled {
   readonly nextDue: Date | undefined;
 }
 
-/** Whether others with the right can take it over: wherever no person paused it. */
 export function canBeTakenOver({ paused }: Pick<Scheduled, 'paused'>): boolean {
   return paused !== undefined && paused.reason !== 'by-hand';
 }
 
-/** Whether the channel has to be fixed, or another one chosen. */
 export function isChannelReason(reason: PauseReason): boolean {
   return reason === 'bot-removed' || reason.startsWith('channel-');
 }
 
 interface Choice {
-  /** The form's value, and the name in stored reports. */
   readonly name: string;
-  /** In the form and in lists: `Origin errors`. */
   readonly label: string;
   /** The form's error where none of its targets is chosen; absent where it then covers the whole account. */
   readonly missingTarget?: string;
@@ -77,14 +72,13 @@ export const targetTypes = {
 export type TargetType = keyof typeof targetTypes;
 export type Targets = Readonly<Record<TargetType, readonly string[]>>;
 
-/** A subject of digests. */
 export interface Topic extends Choice {
   readonly target: TargetType;
   /** What “above N” counts, in the plural: `zones that need attention`. */
   readonly troubles: string;
 }
 
-/** When a digest posts. `new` posts as `changed` does, with nothing but what is new; `above` counts the troubles of its topics. */
+/** `changed` and `new` differ in what is posted; `above` counts the troubles of its topics. */
 export type Threshold = 'always' | 'changed' | 'new' | { readonly above: number };
 
 export interface DigestSubject extends Subject {
@@ -106,11 +100,9 @@ export interface ConditionSettings {
   /** Ids of zones, apps or shield zones, or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
   readonly threshold?: number | undefined;
-  /** Minutes that are counted together, where the condition has a window. */
   readonly window?: number | undefined;
 }
 
-/** What an alert fires on. */
 export interface AlertCondition extends Choice {
   /** What the form's “Of what” takes. `origins`: zones and origin hosts. */
   readonly target: 'zones' | 'hosts' | 'origins' | 'apps' | 'shieldZones';
@@ -128,10 +120,7 @@ export interface AlertCondition extends Choice {
   readonly window?: { readonly initial: number };
   /** The least minutes between two checks, where that is more than five. */
   readonly leastEvery?: number;
-  /**
-   * Opens an incident after `open[0]` of the last `open[1]` checks fired; closes it, and drops a part of it, after `close`
-   * checks without it.
-   */
+  /** Opens after `open[0]` of the last `open[1]` checks fired; closes, and drops a part, after `close` checks without it. */
   readonly damping: { readonly open: readonly [firing: number, of: number]; readonly close: number };
   /** Something happened, and is over: it ends without having to recover. */
   readonly isEvent?: true;
@@ -154,17 +143,15 @@ export interface Part {
   readonly value?: number | undefined;
 }
 
-/** A row of *Why*: plain text. */
 export interface Evidence {
   readonly name: string;
   /** `480 GB of 500 GB` */
   readonly is: string;
-  /** `above 90 %`; undefined in a row that explains: it neither fires nor is fine. */
+  /** `above 90 %`; undefined in a row that explains. */
   readonly wrongIf?: string | undefined;
   readonly isWrong: boolean;
 }
 
-/** Hours of the week by the wall clock of a zone. */
 export interface WeekHours {
   /** 1 = Monday … 7 = Sunday: the days on which they begin. */
   readonly weekdays: readonly number[];
@@ -175,10 +162,9 @@ export interface WeekHours {
 
 export interface AlertSubject extends Subject, ConditionSettings {
   readonly condition: AlertCondition;
-  /** Minutes between two checks. */
+  /** Minutes. */
   readonly every: number;
   readonly hours?: WeekHours | undefined;
-  /** User ids and user-group ids that a new incident mentions. */
   readonly names: readonly string[];
   readonly lifeSign: boolean;
 }
@@ -198,7 +184,6 @@ export type Alert = AlertOrder &
   };
 
 export interface AlertState {
-  /** Whether the newest checks fired, the newest last. */
   readonly recent: readonly boolean[];
   /** Consecutive checks that failed, and the moment of the first. */
   readonly blind?: { readonly since: string; readonly looks: number } | undefined;
@@ -223,7 +208,6 @@ export interface Incident {
 export interface IncidentFigures {
   /** What fires, the worst first; at most fifty. Of a closed incident: what fired last. */
   readonly parts: readonly IncidentPart[];
-  /** How many fire, where that may be more than are stored. */
   readonly firing?: number | undefined;
   /** Names of everything that fired in it, at most fifty. */
   readonly everything: readonly string[];
@@ -242,11 +226,9 @@ export interface IncidentFigures {
 }
 
 export interface IncidentPart extends Part {
-  /** Consecutive checks without it. */
   readonly calm: number;
 }
 
-/** Why a digest or alert is paused, in mrkdwn. */
 export function describePause(reason: PauseReason, by?: string): string {
   return reason === 'by-hand' && by !== undefined ? `paused by <@${by}>` : pauseReasons[reason];
 }
@@ -260,12 +242,11 @@ export function formatPlace(place: string): string {
   return /^[UW]/u.test(place) ? `<@${place}>` : `<#${place}>`;
 }
 
-/** `S…`, or `T…/S…` in an organisation; of a person `U…` or `W…`. */
+/** `S…`, or `T…/S…` in an organisation. */
 export function isGroupId(id: string): boolean {
   return /^(?:T\w+\/)?S/u.test(id);
 }
 
-/** Channel and owner; once, where it is the owner's conversation. */
 export function formatReaders(channel: string, owner: string): string {
   return channel === owner ? `<@${owner}> only` : `${formatPlace(channel)} · <@${owner}>`;
 }
@@ -383,7 +364,6 @@ export function describeNextRuns(schedule: Schedule, after: Date): string {
   return `Next: ${joinWords(runs)}`;
 }
 
-// Creating a format takes longer than rendering a message; there are some hundred zones.
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** `Mon 23 Nov 09:00`, by the clock of a zone. */

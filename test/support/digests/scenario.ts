@@ -12,7 +12,7 @@ import {
   collectDigest,
   renderDigest,
 } from '../../../src/commands/reports/digests/run-digest.ts';
-import type { Collected, DigestBaseline } from '../../../src/commands/reports/digests/runs.ts';
+import type { Collected, DigestBaseline } from '../../../src/commands/reports/store.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { ChartBlock, Message } from '../../../src/views/blocks/blocks.ts';

@@ -8,7 +8,7 @@ import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 /** Entries arrive up to so late: yesterday is read again until this long after midnight (UTC). */
 export const settleMs = 15 * minuteMs;
 const bucketMs = 5 * minuteMs;
-/** Days of the longest gap between two readings; after a longer one counting starts again. */
+/** After a longer gap between two readings counting starts again. */
 const mostDays = 7;
 /** Counts are kept for so many days, codes for four weeks. */
 const keptDays = 8;
@@ -17,7 +17,6 @@ export const rememberedDays = 28;
 const mostCodes = 40;
 const maxCodeLength = 100;
 
-/** What is stored of a day, apart from `noticed`. */
 interface DayCounts {
   /** Entries by code (`''` where none is reported), in buckets of five minutes since 1970. */
   readonly codes: Readonly<Record<string, readonly (readonly [bucket: number, count: number])[]>>;
@@ -47,10 +46,7 @@ interface Options extends Owner {
   readonly originErrors: OriginErrors;
 }
 
-/**
- * Reads the days that can have new entries, and those from `since` on that are not known, stores them, and returns what is
- * known of the zone. @throws ApiError
- */
+/** Reads the days that can have new entries, and unknown ones from `since` on; returns all that is stored of the zone. @throws ApiError */
 export async function readErrorDays(
   { db, now, originErrors, ...owner }: Options,
   zoneId: string,
@@ -69,7 +65,7 @@ interface Wanted {
   readonly since?: number | undefined;
 }
 
-/** Without a database: the days that were read now, and what is known with them. @throws ApiError */
+/** As `readErrorDays`, without a database. @throws ApiError */
 export async function countDays(
   originErrors: OriginErrors,
   zoneId: string,
@@ -86,8 +82,8 @@ export async function countDays(
 }
 
 /**
- * Today, yesterday until it has settled, and the days since the last reading; at first, and after a gap of a week, two days.
- * Days from `since` on that are not known come before them. `isNew`: what is found there may be new to the zone.
+ * Unknown days from `since` on, then those since the last reading: yesterday until it has settled, and today. At first, and
+ * after a gap of a week, two days. `isNew`: what is found there may be new to the zone.
  */
 export function listDaysToRead({ known, at, since }: Wanted) {
   const today = toUtcDay(at);
@@ -107,10 +103,7 @@ export function listDaysToRead({ known, at, since }: Wanted) {
   return days;
 }
 
-/**
- * Counts one download of a day's log, which replaces what was counted before: an entry counts once, on the day of its own
- * time. The moment a code was noticed never moves.
- */
+/** Counts one download of a day, which replaces the one before: an entry counts once, on the day of its own time. */
 export async function countDay(
   originErrors: OriginErrors,
   zoneId: string,
@@ -150,7 +143,6 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
   const days = all
     .filter(({ day }) => startOfDay(day) > at.getTime() - (keptDays + 1) * dayMs)
     .toSorted((a, b) => (a.day < b.day ? 1 : -1));
-  // Newest first, up to the first gap.
   const gap = days.findIndex(({ day }, nth) => nth > 0 && shiftDay(day, 1) !== days[nth - 1]?.day);
   const inRow = gap === -1 ? days : days.slice(0, gap);
   const since = startOfDay(inRow.at(-1)?.day ?? toUtcDay(at));
@@ -166,9 +158,8 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
     /** When a reading first found each code of the last 28 days, epoch ms; 0: at the first reading. */
     noticed: noticed as ReadonlyMap<string, number>,
     /**
-     * Entries from `from` until before `to` (epoch ms; default: all later ones), rounded down to whole buckets. `partial`: at
-     * least so many, since the CDN holds more than it gave or counting began later. `undated`: entries on these days without
-     * a time that can be read, which may belong to it or not.
+     * Entries of whole buckets from `from` until before `to`, epoch ms. `partial`: at least so many. `undated`: entries of these
+     * days without a readable time.
      */
     sum(from: number, to = Number.POSITIVE_INFINITY) {
       const [first, end] = [Math.floor(from / bucketMs), Math.floor(to / bucketMs)];
@@ -185,12 +176,11 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
       const undated = touched.reduce((sum, one) => sum + one.undated, 0);
       return { total, codes, undated, partial: from < since || touched.some(({ hasMore }) => hasMore) };
     },
-    /** Of these counts in memory, in zones of a list. */
     size: 10 + Math.ceil(inRow.reduce((sum, { codes }) => sum + Object.values(codes).flat().length, 0) / 16),
   };
 }
 
-/** The days of the last four weeks, which have the codes; the counts are those of the last eight days. */
+/** Four weeks, which have the codes; counts of the last eight days. */
 async function findDays(
   db: Db,
   { person, fingerprint }: Owner,

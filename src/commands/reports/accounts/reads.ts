@@ -18,21 +18,20 @@ import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
 import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } from './error-days.ts';
 
 /**
- * The account of one person, as one job reads it: the operations of the CDN's client, except that what several jobs read
- * at about the same time is requested once. Results may be a minute old. Each throws what the client throws, and
- * BudgetSpent where jobs have sent what they may in this hour.
+ * The account of one person as a job reads it. What several jobs read within a minute is requested once.
+ * Each read throws what the client throws, and BudgetSpent.
  */
 export type AccountReads = Awaited<ReturnType<Accounts['open']>>;
 
 export type Accounts = ReturnType<typeof createAccountReads>;
 
-/** Results are shared so long, and zone lists that commands read are taken. */
+/** Zone lists that commands read are shared as well. */
 const recentMs = 60_000;
 /** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
 const smallSize = 10;
 
-/** Opens accounts for jobs. An account is a person's linked key: after it is replaced nothing is shared with before. */
+/** After a key is replaced nothing is shared with before. */
 export function createAccountReads(options: {
   readonly cdn: Cdn;
   readonly keyStore: KeyStore;
@@ -48,13 +47,12 @@ export function createAccountReads(options: {
     sizeOf: ({ size }) => size,
     ttlMs: recentMs,
   });
-  /** A list that was requested before the last of them belongs to nobody any more. */
+  /** A list that was requested before the last drop is not shared. */
   let drops = 0;
 
   /**
-   * The account of a person. `signal` aborts this job's reads with ApiError `cancelled`; `budget` bounds its failed
-   * requests; `isFresh`: somebody waits for what is there now, so nothing is shared with others. Throws a UserError where no
-   * key is connected, and LinkedKeyError.
+   * `signal` aborts reads with ApiError `cancelled`; `budget` bounds failed requests; `isFresh`: shares nothing. @throws
+   * UserError where no key is connected, LinkedKeyError.
    */
   async function open(person: Person, signal: AbortSignal, budget?: ErrorBudget, isFresh = false) {
     const { key, version, fingerprint } = await requireKey(keyStore, person);
@@ -105,7 +103,6 @@ export function createAccountReads(options: {
           const known = isFresh ? undefined : zoneLists.get(owner, version);
           const isRecent = known && now().getTime() - known.takenAt.getTime() < recentMs;
           const list = isRecent ? known : await readZones();
-          // Also in a job that did not request it.
           registerShown(list.zones);
           return list;
         },
@@ -172,10 +169,7 @@ export function createAccountReads(options: {
   };
 }
 
-/**
- * Requests that jobs send for one account in an hour. The service publishes no limit: this is one every three seconds,
- * enough to read 25 logs and a list of 50 pages every five minutes, and leaves room for what people ask.
- */
+/** One every three seconds: enough to read 25 logs and a list of 50 pages every five minutes. The service publishes no limit. */
 export const requestsPerHour = 1_200;
 
 export class BudgetSpent extends UserError {

@@ -29,7 +29,7 @@ import { defineReportFeature, findManaged, findReady, findReport, ownMessage } f
 
 const numbers = z.string().optional();
 
-/** Parses the form's fields. A message is the error of its field. */
+/** A message is the error of its field. */
 const alertFields = z
   .object({
     condition: z.string({ error: 'Choose what to alert on.' }).transform((name, issues) => {
@@ -102,10 +102,7 @@ const groups: Readonly<Record<string, readonly number[]>> = {
 const typedHours =
   /^(?<names>[a-z][a-z,-]*)?\s*(?:(?<from>(?:[01]?\d|2[0-3]):[0-5]\d)-(?<until>(?:[01]?\d|2[0-3]):[0-5]\d|24:00))?$/u;
 
-/**
- * Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`: days, hours, or both. Undefined where it says something else, or
- * the whole week: an empty text means that.
- */
+/** Reads `Mon-Fri 08:00-18:00`, `Sat, Sun`, `22:00–06:00`; undefined for other text, and for the whole week. */
 export function parseHours(text: string): WeekHours | undefined {
   const plain = text
     .trim()
@@ -147,7 +144,6 @@ export function readChoice(fields: Fields) {
   return { condition, every: isDefault ? usual : Math.max(usual, chosen) };
 }
 
-/** The form's fields for an existing alert. */
 export function writeFields({ subject, channel }: AlertOrder): Fields {
   const { targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
   const { name, target } = subject.condition;
@@ -178,7 +174,6 @@ const hostPicker = defineZonePicker({
 
 type Origin = { readonly zone: ZoneSummary } | ReturnType<typeof listHosts>[number];
 
-/** Zones, and the hosts of their origins. */
 const originPicker = defineZonePicker({
   id: 'alerts:origins',
   fields: ['target:origins'],
@@ -197,7 +192,6 @@ function listHosts(zones: readonly ZoneSummary[]) {
   return [...createNameIndex(zones, readOriginHost)].map(([host, zones]) => ({ host, zones }));
 }
 
-/** User groups, for people who may read. */
 const groupsPicker: Picker = {
   ...groupPicker,
   id: 'alerts:groups',
@@ -270,7 +264,6 @@ async function findReadable(id: string, context: Context): Promise<Alert> {
   return context.channelId === alert.channel ? alert : findManaged('alert', id, context);
 }
 
-/** The numbers behind its decision. */
 async function why(id: string, context: Context): Promise<Message> {
   const alert = await findReadable(id, context);
   return incidents.renderWhy(alert, await context.reports.listIncidents(alert.id), context.now());
@@ -298,7 +291,6 @@ function readMinutes(typed: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (sizes[unit.toLowerCase()] ?? 1);
 }
 
-/** Says in the incident's message who is on it. */
 async function acknowledge(incidentId: string, { reports, person }: Context): Promise<Message> {
   const incident = await reports.findIncident(incidentId);
   const alert = incident && (await reports.find(tenantId(person), incident.alertId));

@@ -47,7 +47,6 @@ interface Commit {
   readonly trx: Trx;
   readonly context: ReportContext;
   readonly at: Date;
-  /** As its row is now. */
   readonly alert: Alert;
   readonly isSnoozed: boolean;
 }
@@ -169,7 +168,7 @@ async function openIncident(
   await showIncident(commit, readIncident(row));
 }
 
-/** Stores what an incident is now, shows it, and tells the change in its thread, unless its message is new and says all of it. */
+/** Stores and shows an incident, and tells the change in its thread unless its message is new. */
 async function changeIncident(
   commit: Commit,
   incident: Incident,
@@ -194,10 +193,7 @@ async function changeIncident(
   });
 }
 
-/**
- * Stores an incident and shows it: in its message, or in a new one if it has none yet or no place took it.
- * Returns the id of that message; undefined if there is no message.
- */
+/** Stores an incident and shows it, in a new message if it has none that arrived. Returns the message’s id. */
 async function showIncident(
   { trx, context, alert, isSnoozed }: Commit,
   { id, message, closedAt, figures }: Incident,
@@ -230,7 +226,6 @@ async function isUntold(trx: Trx, message: string, outbox: Outbox): Promise<bool
   return state === 'dead' || (state === 'unknown' && countPosts(message) < mostHastyPosts);
 }
 
-/** The number of the message, among those of its incident. */
 function countPosts(message: string): number {
   return Number(/(?<=:again:)\d+$/u.exec(message)?.[0] ?? 1);
 }
@@ -282,7 +277,6 @@ export async function adaptIncidents(
   }
 }
 
-/** What it found before says nothing about another condition or other targets. */
 function describeScope({ condition, targets }: Alert['subject']): string {
   return [condition.name, ...targets.toSorted()].join(' ');
 }
@@ -399,7 +393,7 @@ export interface Step {
   readonly left: readonly Part[];
 }
 
-/** One step of an alert: damps flapping, and opens, changes or closes its incident, whose figures are `open`. Pure. */
+/** Damps flapping, and opens, changes or closes the incident whose figures are `open`. Pure. */
 export function advance(
   { recent: before }: Pick<AlertState, 'recent'>,
   open: IncidentFigures | undefined,
@@ -408,7 +402,6 @@ export function advance(
     readonly now: Date;
     readonly damping: Condition<string>['damping'];
     readonly isEvent?: boolean | undefined;
-    /** Counted before the first check that fired. */
     readonly windowMs?: number;
   },
 ): Step {
@@ -442,7 +435,6 @@ function fire(part: Part): IncidentPart {
   return { ...part, calm: 0 };
 }
 
-/** The figures of an incident with those of a check. `parts`: what it shows now. */
 function addCheck(
   open: IncidentFigures | undefined,
   firing: readonly Part[],

@@ -127,7 +127,6 @@ export const appStatus = defineCondition({
     })),
 });
 
-/** Judges a number that the CDN may not report. */
 function judgeNumber(
   value: number | undefined,
   threshold: number,
@@ -179,7 +178,6 @@ export const appCost = defineCondition({
 
 type AppFigures = ReturnType<typeof compareApp>;
 
-/** What later runs compare with. */
 interface PastApp {
   readonly id: string;
   readonly status?: string | undefined;
@@ -187,13 +185,11 @@ interface PastApp {
   readonly cost?: Comparison | undefined;
 }
 
-/** `more`: apps beyond those that are read. */
 interface AppsFigures<App> {
   readonly apps: readonly App[];
   readonly more: number;
 }
 
-/** Application usage. Without chosen apps: those that the zones are linked to. */
 export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
   name: 'apps',
   label: 'App usage',

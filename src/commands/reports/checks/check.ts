@@ -17,44 +17,38 @@ import type {
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 
-/** What a check reads: the account, for the targets that were chosen. */
-interface ReadInput {
-  readonly account: AccountReads;
-  readonly now: Date;
+/** Settings of a condition, with the initial values of those that nobody chose. */
+export interface Settings extends ConditionSettings {
+  readonly threshold: number;
+  readonly window: number;
 }
 
-/** Settings of a condition, with the initial values of those that nobody chose. */
-export type Settings = Required<{
-  readonly [Name in keyof ConditionSettings]: NonNullable<ConditionSettings[Name]>;
-}>;
-
-/** `lookedAt`: the last check that succeeded; undefined in the first. `memory`: what that check remembered. */
-interface Before<Memory> {
+interface About<Memory> {
+  readonly account: AccountReads;
+  readonly now: Date;
+  /** The last check that succeeded; undefined in the first. */
   readonly lookedAt: Date | undefined;
   readonly memory: Memory | undefined;
 }
 
-export interface CheckInput<Memory> extends ReadInput, Settings, Before<Memory> {}
-
+export type CheckInput<Memory> = About<Memory> & Settings;
 export type JudgeInput<Memory = undefined> = Omit<CheckInput<Memory>, 'account'>;
 
 /**
  * One thing that an alert can fire on. A new one is an object in its subject's check and a line in `list.ts`: its form
- * fields, its evaluation and its words. `Memory` is what it keeps from check to check: plain data, stored as JSON.
+ * fields, its evaluation and its words. `Memory` is what it keeps from check to check, stored as JSON.
  */
 export interface Condition<Name extends string, Memory = undefined> extends AlertCondition {
   readonly name: Name;
   /** Words behind `/cdn alert new` that choose it. */
   readonly words: RegExp;
-  /** @throws ApiError, BudgetSpent where it cannot check. */
-  readonly evaluate: (input: ReadInput & ConditionSettings & Before<Memory>) => Promise<Observation<Memory>>;
+  readonly evaluate: (input: About<Memory> & ConditionSettings) => Promise<Observation<Memory>>;
 }
 
-/** What a check found. */
 export interface Observation<Memory = undefined> {
   /** What fires now, the worst first. */
   readonly parts: readonly Part[];
-  /** The number that the chart draws and “worst” compares; undefined for parts without a number. */
+  /** What the chart draws and “worst” compares. */
   readonly value?: number | undefined;
   /** What an incident adds up, from a moment (epoch ms) on. `fired`: names of the parts that fired in it. */
   readonly countSince?: ((from: number, fired: readonly string[]) => number) | undefined;
@@ -71,7 +65,6 @@ export type Definition<Name extends string, Facts, Memory> = Omit<
 > & {
   readonly describe: (settings: Settings) => string;
   readonly read: (input: CheckInput<Memory>) => Promise<Facts>;
-  /** Pure: the same facts and input give the same verdict. */
   readonly judge: (
     facts: Facts,
     input: JudgeInput<Memory>,
@@ -98,7 +91,7 @@ export function defineCondition<Name extends string, Facts, Memory = undefined>(
 
 export interface Judged extends Omit<Evidence, 'isWrong'> {
   readonly id: string;
-  /** Of the part, where that is more than `is`. */
+  /** The part’s text, where that is more than `is`. */
   readonly text?: string | undefined;
   /** Undefined: the CDN did not report it, so that it neither fires nor is fine. */
   readonly isWrong: boolean | undefined;
@@ -108,7 +101,7 @@ export interface Judged extends Omit<Evidence, 'isWrong'> {
 export const mostEvidence = 30;
 const mostNotes = 10;
 
-/** What follows from figures, the worst first. `notes`: what else is to be known, such as what was not read. */
+/** What follows from figures, the worst first. `notes`: what people have to know as well, such as what was not read. */
 export function observe<Memory = undefined>(
   judged: readonly Judged[],
   {
@@ -117,11 +110,9 @@ export function observe<Memory = undefined>(
     ...found
   }: Partial<Omit<Observation<Memory>, 'parts' | 'evidence'>> & { readonly notes?: readonly Evidence[] },
 ): Observation<Memory> {
-  const isOpen = ({ isWrong }: Judged): boolean => isWrong !== false;
-  const open = [
-    ...judged.filter(({ isWrong }) => isWrong),
-    ...judged.filter(({ isWrong }) => isWrong === undefined),
-  ];
+  const wrong = judged.filter(({ isWrong }) => isWrong);
+  const unknown = judged.filter(({ isWrong }) => isWrong === undefined);
+  const fine = judged.filter(({ isWrong }) => isWrong === false);
   const noted = notes.slice(0, mostNotes);
   const toRow = ({ name, is, wrongIf, isWrong = false }: Judged): Evidence => ({
     name,
@@ -131,19 +122,16 @@ export function observe<Memory = undefined>(
   });
   return {
     ...found,
-    parts: judged.flatMap(({ id, name, is, text = is, isWrong, value }) =>
-      isWrong ? [{ id, name, text, value }] : [],
-    ),
-    unread: [...new Set([...unread, ...open.flatMap(({ id, isWrong }) => (isWrong ? [] : id))])],
+    parts: wrong.map(({ id, name, is, text = is, value }) => ({ id, name, text, value })),
+    unread: [...new Set([...unread, ...unknown.map(({ id }) => id)])],
     evidence: [
-      ...open.slice(0, mostEvidence - noted.length).map(toRow),
+      ...[...wrong, ...unknown].slice(0, mostEvidence - noted.length).map(toRow),
       ...noted,
-      ...judged.filter((one) => !isOpen(one)).map(toRow),
+      ...fine.map(toRow),
     ].slice(0, mostEvidence),
   };
 }
 
-/** The threshold of a condition that fires above a number. */
 export function moreThan(
   unit: string,
   initial: number,
@@ -152,10 +140,7 @@ export function moreThan(
   return { label: 'More than', unit, initial, least, most: 1_000_000, ...(hint && { hint }) };
 }
 
-/**
- * One subject that a digest can report. `Figures` is what a run found: plain data, stored as JSON for later runs to
- * compare with. `Baseline` is what the digest remembers of what it last posted, to name what is new.
- */
+/** One subject of digests. `Figures` are what a run found, `Baseline` what the last post told: stored as JSON. */
 export interface DigestKind<Name extends string, Figures, Baseline = never> extends Topic {
   readonly name: Name;
   readonly words: RegExp;
@@ -165,24 +150,22 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> exte
   readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
 }
 
-export interface CollectInput<Figures, Baseline = never> extends ReadInput {
+export interface CollectInput<Figures, Baseline = never> {
+  readonly account: AccountReads;
+  readonly now: Date;
   readonly targets: Targets;
   /** Figures of this kind in earlier runs, newest first, at most 60. */
   readonly past: readonly Past<Figures>[];
-  /** Those of the run a week before, within half a day; may be the newest of `past`. */
-  readonly weekBefore: Past<Figures> | undefined;
   readonly baseline: Baseline | undefined;
   readonly patienceMs: number;
 }
 
 export interface CollectResult<Figures, Baseline = never> {
   readonly figures: Figures | undefined;
-  /** Absent: the baseline stays unchanged. */
   readonly baseline?: Baseline | undefined;
   readonly failures?: readonly ReadFailure[];
 }
 
-/** A part that could not be read. `what` as people call it: a zone's name, an app's id; absent for all of the kind. */
 export type ReadFailure = { readonly what?: string; readonly reason: unknown };
 
 export function compareEach<Value, Figures>(
@@ -223,8 +206,7 @@ export async function readEach<Item, Value>(
 }
 
 /**
- * The parts that could not be read, as rows. `name`: what an item is called.
- *
+ * The parts that could not be read, as rows.
  * @throws the failure where all failed, and a refused key or an error of the bot at once.
  */
 export function explainFailures<Item>(
@@ -247,7 +229,7 @@ function describeUnread(error: unknown): string | undefined {
   return error.code === 'refused' ? 'not checked: the CDN refused' : 'not checked: the CDN did not answer';
 }
 
-/** Rows of chosen zones, or origin hosts, that the key does not see, and of zones that could not be read. */
+/** Rows of chosen zones and origin hosts that the key does not see, and of zones that could not be read. */
 export function listMissing(missing: Iterable<string>, skipped = 0): Evidence[] {
   return [
     ...[...missing].map((id) =>
@@ -274,7 +256,6 @@ export function createNoneThereError(): UserError {
   );
 }
 
-/** A row that explains: it does not fire and is not fine. */
 export function toNote(name: string, is: string): Evidence {
   return { name, is, isWrong: false };
 }
@@ -289,49 +270,50 @@ export function showZone(part: Part | undefined, otherwise: string) {
   return { label: 'Show zone', command: `zone ${part.id.split('/', 1)[0]}` };
 }
 
-/** Runs closer together than this (after “Run now”) repeat each other: the newest of them counts. */
+/** Of runs closer together than this (after “Run now”) the newest counts. */
 export const apartMs = dayMs / 4;
 
 export type Past<T> = { readonly at: number; readonly figures: T };
 
 export interface Earlier<T> {
-  /** When the newest of them was made, as ISO text. */
-  readonly since: string | undefined;
   readonly previous: Past<T> | undefined;
+  /** When `previous` was made, as ISO text. */
+  readonly since: string | undefined;
   /** The newest that is some hours old: rates a day are counted from it. */
   readonly base: Past<T> | undefined;
+  /** The run nearest to a week ago, within half a day: clocks may have changed, and runs be late. */
   readonly weekBefore: Past<T> | undefined;
-  /** Newest first, some hours apart. */
   readonly series: readonly Past<T>[];
 }
 
 /** The figures of earlier runs for one part. `pick` returns undefined where a run reported something else. */
 export function findEarlier<F, T>(
-  { past, weekBefore, now }: { past: readonly Past<F>[]; weekBefore: Past<F> | undefined; now: Date },
+  { past, now }: { readonly past: readonly Past<F>[]; readonly now: Date },
   pick: (figures: F, at: number) => T | undefined,
 ): Earlier<T> {
-  const read = ({ figures, at }: Past<F>): Past<T>[] => {
+  const all = past.flatMap(({ figures, at }): Past<T>[] => {
     const picked = at > now.getTime() ? undefined : pick(figures, at);
     return picked === undefined ? [] : [{ at, figures: picked }];
-  };
-  const all = past.flatMap(read);
+  });
   const series: Past<T>[] = [];
   for (const one of all) if ((series.at(-1)?.at ?? now.getTime()) - one.at >= apartMs) series.push(one);
+  const distance = ({ at }: Past<T>): number => Math.abs(at - (now.getTime() - 7 * dayMs));
+  const [week] = all.toSorted((a, b) => distance(a) - distance(b));
   const [previous] = all;
-  const week = weekBefore && read(weekBefore)[0];
+  const [base] = series;
+  // For a weekly digest the previous run is that one: it is reported once.
+  const hasWeek = week !== undefined && distance(week) <= dayMs / 2 && week.at !== base?.at;
   return {
-    since: previous && new Date(previous.at).toISOString(),
     previous,
-    base: series[0],
-    // For a weekly digest the previous run is that one: it is reported once.
-    weekBefore: week?.at === series[0]?.at ? undefined : week,
+    since: previous && new Date(previous.at).toISOString(),
+    base,
+    weekBefore: hasWeek ? week : undefined,
     series,
   };
 }
 
 const mostPoints = 8;
 
-/** The values of a chart: those of earlier runs, oldest first, then the latest. */
 export function trendOf<T>(
   { series }: Earlier<T>,
   now: Date,
@@ -377,8 +359,8 @@ const fewestRuns = 5;
 const newestRuns = 28;
 
 /**
- * The median of the newest 28 runs where `value` is far from it (`measureBaseline`), from 5 runs on; else undefined. A value
- * within 25 % of the one a week before is not far: that is usual for its weekday.
+ * The median of the newest 28 runs where `value` is far from it, from 5 runs on; else undefined. What is within 25 % of a
+ * week before is usual for its weekday.
  */
 export function findOutlier(
   value: number,
@@ -396,9 +378,8 @@ export function findOutlier(
 }
 
 /**
- * Whether a number changed so much that it counts as a change: by a quarter of what it is compared with (the same
- * weekday where that is known, else the previous run) and by more than noise; or it is an outlier. A smaller difference
- * stands beside the number and breaks no silence.
+ * Whether a number changed enough to break a silence: by a quarter of the same weekday, or else of the previous run, and by
+ * more than noise; or it is an outlier.
  */
 export function hasMoved(compared: Comparison | undefined, floor: number): boolean {
   if (!compared) return false;
@@ -427,7 +408,6 @@ export function toNamed({ id, name }: Named): Named {
   return { id, name: flattenName(name) };
 }
 
-/** A name that JSON stores without escapes, at most 60 characters. */
 export function flattenName(text: string): string {
   const flat = text.replaceAll(/[\p{C}\p{Z}"\\]+/gu, ' ').trim();
   return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;

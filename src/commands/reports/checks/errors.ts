@@ -129,10 +129,7 @@ function rank(counts: ReadonlyMap<string, number>): [string, number][] {
   return [...counts].toSorted((a, b) => b[1] - a[1]);
 }
 
-/**
- * The errors of zones in the minutes before now. `count`: `502 errors in 10 minutes`, with `at least` where not all are known;
- * `text` adds ` (mostly http_timeout)` where one code makes up half of them.
- */
+/** `502 errors in 10 minutes`, or `at least …`; `text` adds ` (mostly http_timeout)` where one code makes up half of them. */
 function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unknown>, isPartial = false) {
   const from = now.getTime() - window * minuteMs;
   const sums = zones.map(({ counts }) => counts.sum(from));
@@ -147,10 +144,8 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
 }
 
 /**
- * Entries without a readable time may be in the window or not: where they outnumber the others, an alert that does not fire
- * does not know that all is well.
- *
- * @throws UserError
+ * Errors without a readable time may be in the window: where they outnumber the others, nobody knows that all is well.
+ * @throws UserError unless it fires
  */
 function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): Evidence[] {
   const today = startOfDay(toUtcDay(now));
@@ -169,7 +164,6 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
-/** Judges all zones together, whose rows are zones; or each origin host by itself. */
 function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by host'): Observation {
   const { threshold, now } = input;
   const { read, failures } = facts;
@@ -227,7 +221,7 @@ const ofLogs = {
   }),
 };
 
-/** What the conditions share that count in a window, which alone damps: an error counts in it for several checks. */
+/** An error counts in the window for several checks, which damps. */
 const inWindow = {
   ...ofLogs,
   window: { initial: 10 },
@@ -235,7 +229,6 @@ const inWindow = {
   formatValue: (errors: number) => pluralize(errors, 'error'),
 } as const;
 
-/** Errors of the origins of zones, of all that are checked together. */
 export const originErrors = defineCondition({
   ...inWindow,
   name: 'errors',
@@ -249,7 +242,6 @@ export const originErrors = defineCondition({
   unit: 'Errors',
 });
 
-/** Errors of one origin host, of all zones that fetch from it; each host is judged by itself. */
 export const hostErrors = defineCondition({
   ...inWindow,
   name: 'errors-host',
@@ -268,17 +260,14 @@ export const hostErrors = defineCondition({
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
 
-/** When the log of each zone was read last, epoch ms by zone id: codes noticed later are new. */
+/** When each zone was read last, epoch ms: codes noticed later are new. */
 interface CodeMemory {
   readonly zones: Readonly<Record<string, number>>;
 }
 
 const mostRemembered = 100;
 
-/**
- * The codes of each zone that were noticed since it was read last, and had not been there for 28 days. A zone that is read
- * for the first time has none.
- */
+/** Codes noticed since their zone was read last; a zone that is read for the first time has none. */
 function findNewCodes(read: readonly ReadZone[], memory: CodeMemory | undefined) {
   const before = memory?.zones ?? {};
   const found = read.map((zone) => {
@@ -338,7 +327,6 @@ const leastDays = 3;
 /** Errors in a window that count as usual at least, so that three in place of one are no incident. */
 const leastUsual = 10;
 
-/** Many more errors of a zone than at this time of other days. */
 export const risingErrors = defineCondition({
   ...ofLogs,
   name: 'errors-rise',
@@ -409,14 +397,12 @@ const mostNewCodes = 10;
 
 type ErrorFigures = NonNullable<Awaited<ReturnType<typeof collectErrors>>['figures']>;
 
-/** What later runs compare with. Figures of other chosen zones (`scope`) are not. */
 interface PastErrors {
   readonly scope: string;
   readonly perDay: Comparison;
   readonly zones: readonly { readonly id: string; readonly perDay: Comparison }[];
 }
 
-/** Origin errors since the previous run, of the chosen zones or of those that matter most. */
 export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
   name: 'errors',
   label: 'Origin errors',
@@ -505,7 +491,6 @@ function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
     .slice(0, mostNewCodes);
 }
 
-/** By whole five minutes, so that what came after the last run is in this one. */
 async function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
   const until = now.getTime();
   const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
@@ -603,7 +588,6 @@ function listCounts(counts: ErrorFigures['codes']): string {
   return truncateLines(words, 1000, ', ');
 }
 
-/** Hours of a bar: a run reports at most seven days. */
 const bucketHours = [1, 2, 3, 4, 6, 12, 24] as const;
 
 function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {

@@ -42,7 +42,7 @@ export type FiguresByKind = {
   readonly [Name in DigestKindName]?: Parameters<Extract<Kind, { name: Name }>['describe']>[0] | undefined;
 };
 
-/** What is stored of each (memory, figures, baseline) is read back under its own name, so that each gets its own. */
+/** What is stored of each is read back under its own name. */
 export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown>[];
 export const digestKinds = allKinds as unknown as readonly DigestKind<DigestKindName, unknown, unknown>[];
 

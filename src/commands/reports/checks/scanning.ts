@@ -92,7 +92,6 @@ export const scanning = defineCondition({
   next: (part) => ({ label: 'Show upload scanning', command: part ? `scanning ${part.id}` : 'scanning' }),
 });
 
-/** Today and the days since the last check; yesterday where today is not reported yet. */
 function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | undefined) {
   const today = toUtcDay(now);
   const reported = days.flatMap(({ day, blockedRequests: blocked }: ScanDay) =>
@@ -160,7 +159,6 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         scans.length === 0
           ? undefined
           : () => ({
-              // A line above it tells what moved.
               lines: scans.map((scan) => renderScan(scan, scan.since !== undefined && moved.includes(scan))),
               table: [],
               note: 'By the CDN’s own days; today is not over and not counted.',
@@ -170,10 +168,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   },
 };
 
-/**
- * One shield zone on the whole days since the previous run. The CDN keeps 28 days, so that even a first run compares:
- * `before` are as many days before these, `weekBefore` the same days a week before.
- */
+/** The whole days since the previous run, against as many days before and the same days a week before: the CDN keeps 28. */
 function compareDays(
   id: string,
   metrics: UploadScanningMetrics,
@@ -188,7 +183,6 @@ function compareDays(
     .slice(-daysCharted)
     .map((day) => [day, byDay.get(day)?.blockedRequests ?? null] as const);
   type Member = 'filesScanned' | 'blockedRequests';
-  /** As reported on as many days, the last of them so many before the last one. */
   const list = (member: Member, daysBack = 0): (number | undefined)[] =>
     Array.from({ length: days }, (_, nth) =>
       last === undefined ? undefined : byDay.get(shiftDay(last, -daysBack - nth))?.[member],
@@ -218,7 +212,7 @@ function compareDays(
   };
 }
 
-/** The whole days that a run reports: those since the previous run, from 1 to 7. */
+/** From 1 to 7. */
 export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
   if (!base) return 1;
   return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));

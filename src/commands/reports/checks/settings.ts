@@ -24,14 +24,13 @@ interface SettingsFacts {
   /** Behind the cursor, the newest first; none at the first reading. */
   readonly changes: readonly StoredChange[];
   readonly total: number;
-  /** Rises with every change of a person. Changes stored meanwhile by another reader concern other zones, or are listed. */
+  /** Rises with every change of a person. */
   readonly cursor: number;
 }
 
-/** Changes that are listed; more are counted. */
 const mostListed = 49;
 
-/** Compares settings with the last reading, which records what differs once, and lists what lies behind the cursor. */
+/** Records what differs from the last reading, and lists what lies behind the cursor. */
 async function readSettings(
   account: AccountReads,
   zones: readonly { readonly id: string; readonly name?: string | undefined }[],
@@ -45,7 +44,6 @@ async function readSettings(
   return { look, changes, total, cursor: Math.max(after ?? 0, look.cursor, changes[0]?.id ?? 0) };
 }
 
-/** The newest change that was told. */
 interface Cursor {
   readonly cursor: number;
 }
@@ -61,7 +59,6 @@ export const settings = defineCondition({
   describe: () => 'a setting of a zone changed',
   async read({ account, targets, memory }: CheckInput<Cursor>): Promise<SettingsFacts> {
     const { zones } = await account.pullZones.all();
-    // The name narrows what the CDN answers, where there is one zone.
     const chosen = targets.map((id) => ({ id, name: zones.find((zone) => zone.id === id)?.name }));
     return readSettings(account, chosen, memory?.cursor);
   },

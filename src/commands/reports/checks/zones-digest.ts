@@ -60,15 +60,12 @@ type ZoneFigures = NonNullable<Awaited<ReturnType<typeof collectZones>>['figures
 /** What later runs compare with. Figures of other chosen zones (`scope`) are not. */
 interface PastZones {
   readonly scope: string;
-  /** Bytes and dollars of the month; undefined where no zone reports any. */
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
   readonly perDay?: Comparison | undefined;
-  readonly chargesPerDay?: Comparison | undefined;
   readonly busiest: readonly (Named & Pick<PastZones, 'perDay'> & { readonly used: number })[];
 }
 
-/** What was last reported of every zone. */
 interface ZoneBaseline {
   readonly scope: string;
   readonly at: string;
@@ -114,7 +111,6 @@ const mostLimits = 10;
 const mostBusiest = 30;
 const mostRows = 50;
 
-/** The overview of some zones, or of all: what there is, what changed, which limits will be reached. */
 export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   name: 'zones',
   label: 'Zones overview',
@@ -181,13 +177,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
   const perDay = compareRate(past, now, used, (found) => found);
-  const chargesPerDay = compareRate(
-    past,
-    now,
-    charges,
-    (found) => ({ used: found.charges, perDay: found.chargesPerDay }),
-    noise.dollars,
-  );
   await yieldToEventLoop();
   const busiest = findBusiest(
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
@@ -209,7 +198,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     }),
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
-    chargesPerDay,
     busiest: busiest.map((zone) => ({
       ...toUse(zone),
       used: bandwidthOf(zone),
@@ -241,7 +229,6 @@ function toUse(zone: ZoneSummary) {
   return { ...toNamed(zone), used, limit, unreported };
 }
 
-/** The names of what is true; undefined where nothing is. */
 function listTrue<Name extends string>(all: Readonly<Record<Name, boolean>>): Name[] | undefined {
   const names = (Object.keys(all) as Name[]).filter((name) => all[name]);
   return names.length > 0 ? names : undefined;
@@ -258,7 +245,6 @@ function add(group: Group, { id, name }: Named): void {
   if (group.first.length < maxNamed) group.first.push(toNamed({ id, name }));
 }
 
-/** What is notable of each zone now, and how it differs from the last report. In pieces: other work gets its turn. */
 async function walkZones(
   zones: readonly ZoneSummary[],
   before: ReadonlyMap<string, KnownZone> | undefined,
@@ -346,16 +332,14 @@ function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, st
 }
 
 /**
- * How fast a monthly counter grows a day, compared with earlier runs: since the last one that is at least six hours
- * old; after the start of a new month, in this month. Undefined where it cannot be known: the counter fell within a month,
- * or did not fall with a new one, since it may have grown past its earlier value or not have started again yet.
+ * How fast a monthly counter grows a day, since a run at least six hours ago or since the month began. Undefined where the
+ * counter fell within a month, or did not fall with a new one.
  */
 function compareRate(
   past: Earlier<PastZones>,
   now: Date,
   used: number | undefined,
   find: (found: PastZones) => Pick<PastZones, 'used' | 'perDay'> | undefined,
-  floor: number = noise.bytes,
 ): Comparison | undefined {
   const { base } = past;
   const before = base && find(base.figures)?.used;
@@ -366,16 +350,16 @@ function compareRate(
   const elapsed = now.getTime() - (isNewMonth ? start : base.at);
   if (elapsed < apartMs) return undefined;
   const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
-  return compareWithPast(rate, past, (found) => find(found)?.perDay, floor);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay, noise.bytes);
 }
 
-/** Two decimals: floating-point noise behind them would differ from run to run. */
+/** Floating-point noise would differ from run to run. */
 function roundToCents<Sum extends number | undefined>(sum: Sum): Sum {
   return (sum === undefined ? undefined : Math.round(sum * 100) / 100) as Sum;
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
-  const { since, news, limits, busiest, perDay: total, chargesPerDay } = figures;
+  const { since, news, limits, busiest, perDay: total } = figures;
   const newLimits = limits
     .filter(({ isNew }) => isNew)
     .map(
@@ -408,14 +392,6 @@ function listFindings(figures: ZoneFigures): Finding[] {
       : []),
     ...moved,
     ...(hasMoved(total, noise.bytes) ? [{ weight: 7 }] : []),
-    ...(chargesPerDay && hasMoved(chargesPerDay, noise.dollars)
-      ? [
-          {
-            weight: 7,
-            line: () => `:moneybag: Charges ${describeComparison(chargesPerDay, formatMoney, ' a day')}`,
-          },
-        ]
-      : []),
   ];
 }
 
@@ -436,7 +412,6 @@ function describeLimit(limit: Named & Limit): string {
 
 function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
   const { limits, busiest, missing, perDay, trend } = figures;
-  // The line of a zone that makes up the whole total says the same.
   const isTotalReported = busiest.some(
     (zone) => hasMoved(zone.perDay, noise.bytes) && zone.perDay?.now === perDay?.now,
   );

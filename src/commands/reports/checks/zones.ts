@@ -23,7 +23,6 @@ import {
   toNote,
 } from './check.ts';
 
-/** Figures of zones that an incident names at most. */
 const mostKept = 50;
 
 /** A figure of one zone. `severity` orders: the highest is the worst. Without `name` and `id` it has the zone's. */
@@ -53,11 +52,7 @@ function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>
   });
 }
 
-/**
- * Judges the chosen zones, or all: what is wrong, and the figures nearest to it. A chosen zone that is gone is not wrong.
- *
- * @throws UserError where no chosen zone is there, and where no figure is reported.
- */
+/** A chosen zone that is gone is not wrong. @throws UserError where none is there, and where no figure is reported. */
 async function judgeZones(
   { zones, skipped }: ZoneList,
   input: JudgeInput,
@@ -81,7 +76,6 @@ async function judgeZones(
     throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
   const highest = found.find(({ value }) => value !== undefined)?.value;
   return observe(found.slice(0, mostKept), {
-    // The chart draws the highest value, or how many are wrong.
     value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
     // A zone of the list that could not be read may be a chosen one.
     unread: skipped > 0 ? [...unread, ...missing] : unread,
@@ -155,7 +149,6 @@ export const zoneLimit = defineZoneCondition({
   unit: '% of the limit',
 });
 
-/** A zone that reaches its monthly limit before the month ends, if the rest goes like the month so far. */
 export const zoneForecast = defineZoneCondition({
   ...ofLimits,
   ...countsZones,

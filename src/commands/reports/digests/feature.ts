@@ -21,8 +21,8 @@ import { loadAllZones } from '../../zones/lookup.ts';
 import { matchesQuery } from '../../zones/query.ts';
 import { digestKinds } from '../checks/list.ts';
 import { defineReportFeature, findReady, findReport } from '../feature.ts';
+import type { DigestPast } from '../store.ts';
 import { collectDigest, renderDigest } from './run-digest.ts';
-import type { DigestPast } from './runs.ts';
 
 function sortDays(days: readonly number[]): number[] {
   return [...new Set(days)].toSorted((a, b) => a - b);
@@ -130,7 +130,7 @@ async function preview(
   return views.renderPreviewed(renderDigest(collected, order.subject), order);
 }
 
-/** The same subject as a digest's: nothing of the owner's goes into it, not even what their runs found. */
+/** Nothing of the owner’s goes into it, not even what their runs found. */
 const openOwn: Action = {
   id: 'digests:look',
   needs: 'read',

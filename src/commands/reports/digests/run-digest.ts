@@ -28,35 +28,36 @@ import { BudgetSpent } from '../accounts/reads.ts';
 import { type Past, type ReadFailure } from '../checks/check.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';
 import { classifyCdnFailure, findLostPlace, findRefusal, pauseReports } from '../pauses.ts';
-import { enqueueRun, findDigest, type ReportContext, type ReportPorts } from '../store.ts';
 import {
   acceptBaseline,
   beginAttempt,
   type Collected,
   type DigestBaseline,
   type DigestPast,
+  enqueueRun,
   type FinalPost,
-  findRun,
+  findDigest,
   loadPast,
   moveRun,
+  type ReportContext,
+  type ReportPorts,
   type RunKey,
   type RunRow,
   storePendingBaseline,
   type UnreadPart,
-} from './runs.ts';
+} from '../store.ts';
 
 const mostAttempts = 4;
 /** Failed requests of an attempt, of all its parts together, after which it fails. */
 const mostFailedRequests = 4;
-/** Consecutive failed runs after which a digest is paused. */
 const mostFailures = 3;
 const collectingMs = 3 * minuteMs;
-/** The pause between two attempts at a CDN that is down doubles from the first to the longest that it may ask for. */
+/** The pause between two attempts doubles. */
 const firstPauseMs = 20_000;
 const longestPauseMs = 10 * minuteMs;
 
 const lateMs = 10 * minuteMs;
-/** A run that starts later than this, or than half the way to the next one, is skipped: it would be about another day. */
+/** Later than this, or than half the way to the next run, it would be about another day. */
 const tooOldMs = 6 * hourMs;
 /** A post that was made longer ago than this, and is not sent yet, is made again. */
 const staleMs = 10 * minuteMs;
@@ -163,10 +164,8 @@ async function pauseRun({ digest, run, db, log, ports }: Attempt, reason: PauseR
   log.warn({ digest: id, reason }, 'digest paused');
 }
 
-/** What a post says in addition to the figures of its run. */
 interface Post {
   readonly arrives: FinalPost;
-  /** As it was when the run was collected. */
   readonly order?: Pick<DigestSubject, 'only' | 'timeZone'>;
   /** When it was collected, as ISO text, if that was late. */
   readonly late?: string | undefined;
@@ -176,7 +175,6 @@ interface Post {
 interface AboutRun extends Post {
   readonly digestId: string;
   readonly due: string;
-  /** The `attempts` of the run that made it. */
   readonly attempt: number;
 }
 
@@ -264,7 +262,10 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
 
 async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
   const digest = await findDigest(db, digestId);
-  const run = await findRun(db, { report_id: digestId, due: new Date(due) });
+  const runs = db.selectFrom('report_runs').selectAll();
+  const run = await runs
+    .where((row) => row.and({ report_id: digestId, due: new Date(due) }))
+    .executeTakeFirst();
   const rendered =
     order && run?.figures ? renderDigest(JSON.parse(run.figures) as Collected, order) : undefined;
   return digest && run && { digest, run, rendered };
@@ -285,20 +286,15 @@ async function renderRefused(
 export const digestMessages = [digestPost, digestDetail, { kind: 'digest-unknown', render: () => undefined }];
 
 interface CollectOptions extends DigestPast {
-  /** Its requests are cancelled when the bot stops or the run took too long. */
   readonly account: AccountReads;
   readonly now: Date;
-  /** A failure in words (mrkdwn, escaped), with the reference that is in the log. */
   readonly explain: (error: unknown) => Pick<Failure, 'message' | 'reference'>;
   readonly patienceMs?: number;
 }
 
 /**
- * Reads what a digest reports and compares it with earlier runs: the same for a run and for a preview. `baseline` is what
- * the digest remembers once this is posted.
- *
- * @throws ApiError where the key is refused, where requests were cancelled, and where nothing at all could be read, and
- * BudgetSpent.
+ * Reads what a digest reports and compares it with earlier runs, for a run and a preview.
+ * @throws ApiError where the key is refused, requests were cancelled, or nothing could be read; BudgetSpent.
  */
 export async function collectDigest(
   subject: DigestSubject,
@@ -306,7 +302,6 @@ export async function collectDigest(
 ): Promise<{ readonly collected: Collected; readonly baseline: DigestBaseline }> {
   // Runs are compared by name through the baseline: without it this is a first run.
   const history = past.baseline ? past.history : [];
-  const week = findWeekBefore(history, now);
   const chosen = digestKinds.filter(({ name }) => subject.kinds.some((one) => one.name === name));
   const figures: Record<string, unknown> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
@@ -320,7 +315,6 @@ export async function collectDigest(
       now,
       targets: subject.targets,
       past: history.flatMap(read),
-      weekBefore: week && read(week)[0],
       baseline: byKind[name],
       patienceMs,
     }).catch((reason: unknown) => ({ figures: undefined, baseline: undefined, failures: [{ reason }] }));
@@ -337,7 +331,6 @@ export async function collectDigest(
   return { collected: { at: now.toISOString(), ...figures, unread }, baseline: { byKind } };
 }
 
-/** Whether a failure ends the run, whatever else could be read. */
 function isFatal(reason: unknown): boolean {
   if (reason instanceof ApiError) return reason.code === 'key_refused' || reason.code === 'cancelled';
   return reason instanceof BudgetSpent;
@@ -357,13 +350,7 @@ function describeFailures(
   });
 }
 
-/** The run nearest to the same moment a week ago, within half a day: clocks may have changed, and runs be late. */
-function findWeekBefore(history: readonly Collected[], now: Date): Collected | undefined {
-  const distance = ({ at }: Collected): number => Math.abs(Date.parse(at) - (now.getTime() - 7 * dayMs));
-  return history.filter((run) => distance(run) <= dayMs / 2).toSorted((a, b) => distance(a) - distance(b))[0];
-}
-
-/** Pure: what was collected as it is told, be it in a preview or in a post. */
+/** Pure. */
 export function renderDigest(
   collected: Collected,
   order: Pick<DigestSubject, 'only' | 'timeZone'>,
@@ -383,10 +370,7 @@ function nameUnread({ kind, what }: UnreadPart): string {
   return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
 }
 
-/**
- * The baseline after a silent run: what people were told before, so that the next post reports all that changed since. A
- * first run has reported nothing: its findings are where the digest begins.
- */
+/** After a silent run people know what they were told before; a first run begins with what it found. */
 export function baselineAfterSilence(
   before: DigestBaseline | undefined,
   found: DigestBaseline,

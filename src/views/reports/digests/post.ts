@@ -37,10 +37,9 @@ export interface Comparison {
 
 export type Point = readonly [at: number, value: number];
 
-/** An id with its name (flattened, bounded; may be empty). */
+/** `name` is flattened, bounded, and may be empty. */
 export type Named = { readonly id: string; readonly name: string };
 
-/** How many there are, and the first ten of them. */
 export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
 
 type Format = (value: number) => string;
@@ -146,9 +145,8 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
 
 /** One subject of a digest, as it is posted. */
 export interface Section {
-  /** The number that “only above N” compares. */
   readonly troubles: number;
-  /** When the digest last reported each of its parts, as ISO text; undefined for a part reported the first time. */
+  /** When each of its parts was last reported, as ISO text; undefined = the first time. */
   readonly since: readonly (string | undefined)[];
   readonly findings: readonly Finding[];
   readonly number: string;
@@ -166,7 +164,6 @@ export interface Finding {
   readonly isFirst?: boolean;
 }
 
-/** A message of a digest's thread, below what changed. */
 export interface Detail {
   readonly title?: string;
   readonly lines: readonly Maybe<string>[];
@@ -177,11 +174,9 @@ export interface Detail {
 }
 
 export interface Unread {
-  /** mrkdwn: `origin errors of shop` */
   readonly name: string;
   readonly message: string;
   readonly reference?: string | undefined;
-  /** As many more that failed. */
   readonly more: number;
 }
 
@@ -197,10 +192,8 @@ export interface RenderedDigest {
 /** As many lines fit on a phone. */
 const mostLines = 6;
 const mostNames = 3;
-/** Characters that fit into three lines of a phone. */
 const longestLine = 220;
 
-/** `only`: when it posts at all, as the digest's owner chose. */
 export function renderSections(
   all: readonly (Section & { readonly label: string })[],
   unread: readonly Unread[],
@@ -216,8 +209,7 @@ export function renderSections(
   const isFirst = since.length > 0 && since.every((at) => at === undefined);
   const isSame = findings.length === 0 && !isFirst;
   const troubles = sections.reduce((sum, one) => sum + one.troubles, 0);
-  // Parts that could not be read are never kept quiet, nor is a first run by “only if something changed”: from then on
-  // people know what silence means.
+  // Failures are never kept quiet, nor is a first run by “only if something changed”: then people know what silence means.
   const isBelow = typeof only === 'string' ? only !== 'always' && isSame : troubles <= only.above;
   const quiet = isBelow && unread.length === 0;
   // Above a number people want to see what it is made of, new or not.
@@ -244,7 +236,6 @@ export function renderSections(
       ? [{ title: label, ...detail(), urgency, changed: findings.filter((one) => !one.isFirst) }]
       : [];
   });
-  // One chart stands in the channel: of what is most urgent.
   const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
   const thread = details.map((detail) => {
     const { title, changed, lines, table, chart, note } = detail;
@@ -273,7 +264,7 @@ function describeSince(since: readonly (string | undefined)[], timeZone: string)
   return oldest === undefined ? '' : ` since ${formatRunTime(new Date(oldest), timeZone)}`;
 }
 
-/** Numbers, then changes, at least so many, then what could not be read. Lines that do not fit are counted; the thread has them. */
+/** Lines that do not fit are counted; the thread has them. */
 function listTop(
   numbers: readonly Pick<Section, 'number' | 'compared'>[],
   changes: readonly string[],
@@ -354,7 +345,6 @@ export function renderRunFailed(
   return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
 }
 
-/** Under every post: for everybody, and in the menu for its owner and admins. */
 function runButtons(id: string): ActionsBlock {
   return actions(
     button('Open with my key', 'digests:look', id),

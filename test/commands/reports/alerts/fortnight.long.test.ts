@@ -124,8 +124,8 @@ test('a fortnight: each incident is opened once and closed once, none is invente
       series.count(Math.floor(from / (5 * minute)) * 5 * minute, closedAt?.getTime() ?? 0),
     );
   }
-  expect(found(alerts.codes).map(({ figures }) => figures.total)).toEqual([1, 1]);
-  expect(found(alerts.settings).map(({ figures }) => figures.total)).toEqual([1, 1]);
+  expect(found(alerts.codes).map(({ figures }) => figures.parts.length)).toEqual([1, 1]);
+  expect(found(alerts.settings).map(({ figures }) => figures.parts.length)).toEqual([1, 1]);
 
   // People read one message an incident, and each says how it ended.
   const messages = harness.slack.as(alice.userId, 'C0OPS0000').messages();

@@ -199,7 +199,6 @@ test('other work gets its turn while a week of many errors is summed up', async 
     now,
     targets: { zones: [], shieldZones: [], apps: [] },
     past: [{ at: now.getTime() - 7 * dayMs, figures: { scope: '', zones: [] } }],
-    weekBefore: undefined,
     baseline: undefined,
     patienceMs: 60_000,
   } as never);

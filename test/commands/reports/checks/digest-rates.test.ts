@@ -208,25 +208,3 @@ test('both the previous run and the same weekday are told, of a weekly digest th
     ]
   `);
 });
-
-const charge = (amount: number) => (data: CdnData) => {
-  data.zones = [makeZone(1001, 'shop', { MonthlyBandwidthUsed: 10 * GB, MonthlyCharges: amount })];
-};
-
-test('charges that jump are told beside the number of everything', async () => {
-  const told = await (await createDigestScenario()).runDaily('2026-11-03', [2, 4, 6, 26].map(charge));
-  expect(told.top).toMatchInlineSnapshot(`
-    [
-      "*1 zone* · 10 GB this month · $26.00 so far (+$20.00)",
-      ":moneybag: Charges $20.00 a day, 10 × as much as the previous run",
-    ]
-  `);
-  expect(told.thread).toMatchInlineSnapshot(`
-    [
-      "*Zones*
-    :moneybag: Charges $20.00 a day, 10 × as much as the previous run
-    *shop* · fine · 10 GB · no limit · 0 B
-    _Months are UTC, as the CDN counts them._",
-    ]
-  `);
-});

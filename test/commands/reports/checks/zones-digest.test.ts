@@ -16,7 +16,6 @@ function collect(zones: readonly ZoneSummary[], baseline?: Baseline) {
     now,
     targets,
     past: [],
-    weekBefore: undefined,
     baseline,
     patienceMs: 0,
   });
@@ -49,8 +48,8 @@ test('limits: what is new comes first, then the soonest; reaching it is new once
   ]);
 });
 
-test('fifty thousand zones are remembered, and what changed of them is found', async () => {
-  const zones = Array.from({ length: 50_000 }, (_, nth) => ({
+test('twenty thousand zones are remembered, and what changed of them is found', async () => {
+  const zones = Array.from({ length: 20_000 }, (_, nth) => ({
     ...zone(String(1_000_000 + nth * 3), nth === 7 ? 100 : 40),
     name: nth === 7 ? 'a\n"b\\' : `zone ${nth}`,
     enabled: nth % 2 === 0,
@@ -69,7 +68,7 @@ test('fifty thousand zones are remembered, and what changed of them is found', a
     )
   ).figures?.news;
   expect(news?.left).toEqual({ count: 1, first: [{ id: '1000021', name: 'a b' }] });
-  expect(news?.recovered.disabled.count).toBe(24_999);
+  expect(news?.recovered.disabled.count).toBe(9_999);
   expect(news?.recovered.suspended.count).toBe(0);
 });
 

@@ -3,13 +3,13 @@ import { expect, test } from 'vitest';
 import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
 import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import {
   acceptBaseline,
+  enqueueRun,
   loadPast,
   storePendingBaseline,
-} from '../../../../src/commands/reports/digests/runs.ts';
-import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
-import { enqueueRun } from '../../../../src/commands/reports/store.ts';
+} from '../../../../src/commands/reports/store.ts';
 import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import type { Digest } from '../../../../src/views/reports/report.ts';

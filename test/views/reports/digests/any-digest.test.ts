@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Attention } from '../../../../src/api/zones/summary.ts';
 import { digestKinds } from '../../../../src/commands/reports/checks/list.ts';
 import { renderDigest } from '../../../../src/commands/reports/digests/run-digest.ts';
-import type { Collected } from '../../../../src/commands/reports/digests/runs.ts';
+import type { Collected } from '../../../../src/commands/reports/store.ts';
 import { isChart, replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import type { NamedGroup } from '../../../../src/views/reports/digests/post.ts';
 import type { Threshold } from '../../../../src/views/reports/report.ts';
@@ -63,7 +63,6 @@ const zones = arbitraryFigures({
   attention: fc.nat(),
   chargesBefore: maybe(amount),
   perDay: maybe(compared),
-  chargesPerDay: maybe(compared),
   busiest: list(
     arbitraryFigures({
       id,
