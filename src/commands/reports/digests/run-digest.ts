@@ -3,7 +3,7 @@ import { ApiError } from '../../../api/http/errors.ts';
 import { createErrorBudget } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { findNextRun } from '../../../lib/schedule.ts';
-import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
+import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { defineMessage, type Outbox, type Refusal } from '../../../outbox/outbox.ts';
 import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Db, Trx } from '../../../store/schema.ts';

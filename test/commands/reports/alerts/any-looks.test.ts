@@ -31,6 +31,8 @@ function observe({ wrong, unread, value }: Look): Observation {
   return { parts, value, unread: known, evidence: [] };
 }
 
+const at = (nth: number): number => Date.UTC(2026, 10, 23) + nth * 300_000;
+
 /** Runs looks through the machine, and hands each step to `check` with the looks so far, newest last. */
 function run(
   looks: readonly Look[],
@@ -46,7 +48,6 @@ function run(
   let known: Look[] = [];
   for (const [nth, look] of looks.entries()) {
     known = [...known, look];
-    const at = (nth: number): number => Date.UTC(2026, 10, 23) + nth * 300_000;
     const countSince = (from: number): number =>
       known.reduce((sum, { count }, nth) => (at(nth) >= from ? sum + count : sum), 0);
     const now = new Date(at(nth));

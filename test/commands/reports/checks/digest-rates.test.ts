@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
-import type { CdnData } from '../../../../simulator/cdn/model.ts';
 import {
   bandwidthPerRun,
   createDigestScenario,
-  GB,
   limitedBandwidthPerRun,
   makeZone,
 } from '../../../support/digests/scenario.ts';
