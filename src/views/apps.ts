@@ -5,11 +5,11 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatCount, formatMoment, formatNumber, formatShortMoments, pluralize } from './blocks/format.ts';
+import { formatCount, formatMoment, formatNumber, formatShortMoments } from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { renderTable } from './blocks/table.ts';
-import { capitalize, escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
+import { escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
 import { renderNamedId } from './names.ts';
 import { showButton } from './zones/rows.ts';
 
@@ -30,16 +30,15 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
   const { status, latencyChart: points } = app;
   const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
-  const cost = describeCost(app);
   const chart = renderLatencyChart(app);
-  const facts = [describeVolumes(app), zones.length > 0 && pluralize(zones.length, 'zone')];
+  const facts = [describeCost(app), describeVolumes(app)];
   const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
   const answer = renderAnswer({
-    text: join([`App ${label}${state}`, latency, cost, ...facts], ' · '),
-    lines: [
-      join([`${isFailing(app) ? ':red_circle: ' : ''}${renderNamedId(id, name)}${state}`, cost], ' · '),
-      join([capitalize(latency), ...facts], ' · '),
-    ],
+    text: join([`App ${label}${state}`, latency, ...facts], ' · '),
+    lines: join(
+      [`${isFailing(app) ? ':red_circle: ' : ''}${renderNamedId(id, name)}${state}`, latency],
+      ' · ',
+    ),
     picture: hasValues ? renderValues(points) : chart,
     actions: [
       zones.length > 1 &&
@@ -60,7 +59,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),
     ],
-    notes: [app.unknownChart ? unknownForm : describeRange(points), `as of ${formatMoment(asOf)}`],
+    notes: [app.unknownChart && unknownForm, ...facts, `as of ${formatMoment(asOf)}`],
   });
   return app.unknownChart ? { ...answer, files: [jsonFile('latency', app.unknownChart)] } : answer;
 }
@@ -72,13 +71,15 @@ export function isFailing({ status }: { readonly status?: string | undefined }):
   return status === 'failing' || status === 'suspended';
 }
 
-/** As the CDN reports it, without a unit, since the specification gives none. */
-function describeLatency({ currentLatency: now, averageLatency: average }: AppSummary): string {
-  if (now === undefined && average === undefined) return 'latency not reported';
+/** Now, on average and at its highest, as the CDN reports it: without a unit, since the specification gives none. */
+function describeLatency({ currentLatency: now, averageLatency: average, latencyChart }: AppSummary): string {
+  const peak = describePeak(latencyChart);
+  if (now === undefined && average === undefined) return join(['latency not reported', peak], ', ');
   return join(
     [
-      now === undefined ? 'current latency not reported' : `latency ${formatNumber(now)} now`,
+      now === undefined ? 'current latency not reported' : `latency ${formatNumber(now)}`,
       average === undefined ? 'average not reported' : `average ${formatNumber(average)}`,
+      peak,
     ],
     ', ',
   );
@@ -86,28 +87,24 @@ function describeLatency({ currentLatency: now, averageLatency: average }: AppSu
 
 /** Without a currency, since the specification names none. */
 function describeCost({ monthlyCost: cost }: AppSummary): string {
-  return cost === undefined ? 'cost not reported' : `monthly cost ${formatNumber(cost)}`;
+  return cost === undefined ? 'cost not reported' : `${formatNumber(cost)} a month`;
 }
 
 function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
   if (size === undefined) return 'volumes not reported';
   if (size === 0) return 'no volumes';
-  return `${size < 1000 ? `${formatNumber(size)} GB` : `${formatNumber(size / 1000)} TB`} in volumes`;
+  return `volumes ${size < 1000 ? `${formatNumber(size)} GB` : `${formatNumber(size / 1000)} TB`}`;
 }
 
-/** `Lowest 35.4 on 29 Oct, highest 49.7 on 2 Nov` */
-function describeRange(points: readonly LatencyPoint[]): string {
+/** `peak 49.7 on 2 Nov` */
+function describePeak(points: readonly LatencyPoint[]): string {
+  if (points.length === 0) return '';
   const labels = createLabels(points);
   // Within a day only the time.
-  const joint = hasTimes(points) && !/^\d\d:\d\d$/u.test(labels[0] ?? '') ? 'on ' : 'at ';
-  const [lowest, ...rest] = points
-    .map(({ latency }, at) => ({ latency, label: labels[at] ?? '' }))
-    .toSorted((one, other) => one.latency - other.latency)
-    .map(({ latency, label }) => `${formatNumber(latency)} ${joint}${escapeMrkdwn(label, 40)}`);
-  if (lowest === undefined) return 'no latency over time reported';
-  const highest = rest.at(-1);
-  const zone = labels.some((label) => /\d:\d/u.test(label)) ? ' UTC' : '';
-  return highest ? `lowest ${lowest}, highest ${highest}${zone}` : `one value: ${lowest}${zone}`;
+  const joint = hasTimes(points) && !/^\d\d:\d\d$/u.test(labels[0] ?? '') ? 'on' : 'at';
+  const highest = Math.max(...points.map(({ latency }) => latency));
+  const label = labels[points.findIndex(({ latency }) => latency === highest)] ?? '';
+  return `peak ${formatNumber(highest)} ${joint} ${escapeMrkdwn(label, 40)}${/\d:\d/u.test(label) ? ' UTC' : ''}`;
 }
 
 function renderLatencyChart({ latencyChart }: AppSummary) {

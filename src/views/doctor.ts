@@ -17,25 +17,26 @@ export interface Finding {
   readonly fix?: string;
 }
 
-/** Problems first, each with its fix, as lines: a phone shows two columns of a table. Passed checks share one line. */
+/** Problems first, each with its fix, as lines: a phone shows two columns of a table. Passed checks are only named. */
 export function renderFindings(found: readonly Finding[], asOf: Date): Message {
   const ofState = (...states: Finding['state'][]): Finding[] =>
     states.flatMap((state) => found.filter((one) => one.state === state));
   const [failed, limited] = [ofState('failed'), ofState('limited')];
+  const ok = ofState('ok').map(({ check }) => check);
   const checks = pluralize(found.length, 'check');
   const text =
     failed.length + limited.length === 0
-      ? `${checks}, nothing is wrong.`
-      : `${failed.length} of ${checks} wrong, ${limited.length} limited.`;
+      ? `No problems in ${checks}.`
+      : `${checks}: ${failed.length} failed, ${limited.length} limited.`;
   // Findings with the same fix, such as a pasted manifest, are grouped, with the fix once.
   const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => fix ?? says);
   return message(text, [
     section(truncateLines([`*${text}*`, ...[...problems.values()].flatMap(listProblems)], 2800)),
-    listFine('Not checked', ofState('skipped')),
-    listFine('Fine', ofState('ok')),
-    actions(commandButton('Look again', 'doctor')),
+    listSkipped(ofState('skipped')),
+    ok.length > 0 && section(`*OK:* ${escapeMrkdwn(ok.join(', '), 2800)}`),
+    actions(commandButton('Check again', 'doctor')),
     context([
-      '`npm run doctor` says the same to operators, also while the bot is down',
+      '`npm run doctor` in a terminal says more, even while the bot is down',
       `as of ${formatMoment(asOf)}`,
     ]),
   ]);
@@ -56,11 +57,9 @@ function listChecks(findings: readonly Finding[]): string {
   return escapeMrkdwn(findings.map(({ check }) => check).join(', '), 200);
 }
 
-function listFine(title: string, findings: readonly Finding[]): Maybe<SectionBlock> {
-  const each = [...Map.groupBy(findings, ({ says }) => says)].map(
-    ([says, those]) => `${those.map(({ check }) => check).join(', ')} (${says})`,
-  );
-  return each.length > 0 && section(`*${title}:* ${escapeMrkdwn(each.join(', '), 2800)}`);
+function listSkipped(findings: readonly Finding[]): Maybe<SectionBlock> {
+  const each = findings.map(({ check, says }) => `${check} (${says})`);
+  return each.length > 0 && section(`*Not checked:* ${escapeMrkdwn(each.join(', '), 2800)}`);
 }
 
 const values = [1, 2];

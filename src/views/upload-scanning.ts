@@ -26,11 +26,10 @@ export interface Scanning {
 export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: Scanning): Message {
   const { unknownOverview } = metrics;
   const days = metrics.days.slice(-28);
-  const totals = describeTotals(metrics);
-  const worst = describeWorstDay(days);
+  const totals = describeTotals(metrics, days);
   const answer = renderAnswer({
-    text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${join([totals, worst], ' · ')}`,
-    lines: [`${renderLabel(id, name)}: ${totals}`, worst],
+    text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${totals}`,
+    lines: `${renderLabel(id, name)}: ${totals}`,
     picture: { weeks: renderWeeks, days: renderDays }[picture](days),
     actions: [
       days.length > 0 &&
@@ -49,6 +48,7 @@ export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: S
       commandButton('Another shield zone', 'scanning'),
     ],
     notes: [
+      describeFiles(metrics),
       unknownOverview ? 'the days are in an unknown format: see the file' : describeReported(days),
       `as of ${formatMoment(asOf)}`,
     ],
@@ -72,25 +72,33 @@ export function renderScanningForm(): ModalView {
   ]);
 }
 
-/** `3 requests blocked, 120 logged, 4,000 files scanned in 28 days` */
-function describeTotals(metrics: UploadScanningMetrics): string {
-  const { totalLoggedRequests: logged, totalBlockedRequests: blocked, totalFilesScanned: scanned } = metrics;
-  return [
-    blocked === undefined ? 'blocked requests not reported' : `${formatCount(blocked, 'request')} blocked`,
-    logged === undefined ? 'logged requests not reported' : `${formatInteger(logged)} logged`,
-    scanned === undefined
-      ? 'scanned files not reported'
-      : `${formatCount(scanned, 'file')} scanned in 28 days`,
-  ].join(', ');
+/** `379 blocked in 28 days (most: 51 on 3 Nov), 681 logged` */
+function describeTotals(
+  { totalLoggedRequests: logged, totalBlockedRequests: blocked }: UploadScanningMetrics,
+  days: readonly ScanDay[],
+): string {
+  const found =
+    blocked === undefined ? 'blocked requests not reported' : `${formatInteger(blocked)} blocked in 28 days`;
+  return join(
+    [
+      join([found, describeWorstDay(days)], ' '),
+      logged === undefined ? 'logged requests not reported' : `${formatInteger(logged)} logged`,
+    ],
+    ', ',
+  );
+}
+
+function describeFiles({ totalFilesScanned: scanned }: UploadScanningMetrics): string {
+  return scanned === undefined ? 'scanned files not reported' : `${formatCount(scanned, 'file')} scanned`;
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {
-  if (days.length === 0) return 'none of the past 28 days reported';
+  if (days.length === 0) return '(none of the days reported)';
   const worst = days.reduce((most, day) =>
     (day.blockedRequests ?? 0) > (most.blockedRequests ?? 0) ? day : most,
   );
   const most = worst.blockedRequests ?? 0;
-  return most > 0 ? `most blocked: ${formatInteger(most)} on ${escapeMrkdwn(nameDay(worst), 40)}` : '';
+  return most > 0 ? `(most: ${formatInteger(most)} on ${escapeMrkdwn(nameDay(worst), 40)})` : '';
 }
 
 /** The totals are of 28 days; the picture has the days that are reported, and those without blocked requests lack in it. */
@@ -100,7 +108,7 @@ function describeReported(days: readonly ScanDay[]): string {
     days.length > 0 && days.length < 28 && `${days.length} of 28 days reported one by one`,
     unreported > 0 && `blocked requests of ${formatCount(unreported, 'day')} not reported`,
   ];
-  return join(notes, ' · ') || 'days as the CDN counts them';
+  return join(notes, ' · ');
 }
 
 /** A key that is no day is shown as reported: guessing could swap day and month. */

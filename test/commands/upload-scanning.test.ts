@@ -52,7 +52,7 @@ test('epoch keys are days, and an overview in another form is said to be one and
     return (await person.run('scanning 501'))[0];
   };
   const known = await answerWith({ '1762214400': { blockedRequests: 2 } });
-  expect(readText(known)).toContain('most blocked: 2 on 4 Nov');
+  expect(readText(known)).toContain('(most: 2 on 4 Nov)');
   const other = await answerWith('QUJD');
   expect(readText(other)).toMatchSnapshot('another form');
   expect(other?.files).toMatchObject([{ name: 'upload-scanning.json' }]);

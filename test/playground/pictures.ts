@@ -35,7 +35,7 @@ try {
   await take(page, 'zones');
 
   await asker.slash('errors checkout');
-  await page.locator('.data-table').last().waitFor();
+  await page.getByText('origin errors in the last 24 hours').last().waitFor();
   await page.waitForTimeout(1000);
   await take(page, 'errors');
 

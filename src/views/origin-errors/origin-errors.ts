@@ -305,32 +305,21 @@ function renderPicture(
   return { kinds: renderKinds, addresses: renderAddresses, samples: renderSamples }[picture](report, clock);
 }
 
-const maxKinds = 30;
+/** What a phone shows beside the sentence: as lines, since a column of a table cuts codes at ten characters. */
+const mostLines = 6;
 
-function renderKinds(report: Report, clock: Clock) {
-  const { groups, ungrouped } = report.counts;
+/** `*dns_lookup 502* · 129 · DE 65, NY 31, +3 · since 01:12` */
+function renderKinds({ counts: { groups, ungrouped }, ...report }: Report, clock: Clock): MessageBlock[] {
   const lastDay = findLastDay(report);
   const kinds = rankKinds(groups);
-  const rows = kinds
-    .slice(0, maxKinds)
-    .map((kind): Cell[] => [
-      formatKind(kind),
-      { number: kind.count, text: formatInteger(kind.count) },
-      listPlaces(kind.places),
-      renderTime(kind.first, clock, lastDay),
-    ]);
-  const others: Cell[] = [
-    'other errors',
-    { number: ungrouped, text: formatInteger(ungrouped) },
-    'several',
-    renderTime(undefined, clock, lastDay),
-  ];
-  return renderTable({
-    caption: 'Most frequent errors',
-    columns: ['Error', 'Count', 'Where', 'Since'],
-    rows: ungrouped > 0 ? [...rows, others] : rows,
-    total: kinds.length + (ungrouped > 0 ? 1 : 0),
+  const lines = kinds.slice(0, mostLines).map((kind) => {
+    const since = kind.first !== undefined && `since ${clock.moment(kind.first, lastDay)}`;
+    const name = `*${escapeMrkdwn(formatKind(kind), 60)}*`;
+    return join([name, formatInteger(kind.count), escapeMrkdwn(listPlaces(kind.places)), since], ' · ');
   });
+  const others = kinds.slice(mostLines).reduce((sum, { count }) => sum + count, ungrouped);
+  const rest = others > 0 && `other errors · ${formatInteger(others)}`;
+  return lines.length > 0 ? [section([...lines, rest])] : [];
 }
 
 /** `DE 65, NY 31, +3` */
@@ -353,18 +342,15 @@ function renderAddresses({ counts: { prefixes, prefixesMissed } }: Report) {
   });
 }
 
-function renderSamples(report: Report, clock: Clock) {
-  const { samples } = report.counts;
+/** `10:05 https://… dns_lookup 502, DE: Origin DNS lookup failed` */
+function renderSamples(report: Report, clock: Clock): MessageBlock[] {
   const lastDay = findLastDay(report);
-  return renderTable({
-    caption: 'Newest of each error',
-    columns: ['Address', 'What', 'When'],
-    rows: samples.map((entry) => [
-      entry.requestUrl ?? 'not readable',
-      join([join([formatKind(entry), entry.serverZone], ', '), entry.message], ': '),
-      renderTime(entry.at, clock, lastDay),
-    ]),
+  const lines = report.counts.samples.slice(0, mostLines).map((entry) => {
+    const at = entry.at === undefined ? 'at an unknown time' : clock.moment(entry.at, lastDay);
+    const what = join([join([formatKind(entry), entry.serverZone], ', '), entry.message], ': ');
+    return `• ${at} ${formatCode(entry.requestUrl ?? 'address not readable', 60)} ${escapeMrkdwn(what, 70)}`;
   });
+  return lines.length > 0 ? [section(['*Newest of each error*', ...lines])] : [];
 }
 
 /** Sorts by the moment. */

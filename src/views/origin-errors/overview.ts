@@ -1,6 +1,6 @@
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, say } from '../blocks/blocks.ts';
-import { selectOf } from '../blocks/buttons.ts';
+import { commandButton, selectOf } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { agree, countOf, formatCount, formatInteger, pluralize } from '../blocks/format.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
@@ -60,24 +60,26 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
     warnings: renderWarnings(overview),
     picture: renderZones(overview, view),
     actions: [
-      selectOf(
-        'Open a zone…',
-        failing
-          .slice(0, maxOffered)
-          .map(({ zone, total, recent }) =>
-            questionButton(
-              `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
-              { ...overview, zone },
-            ),
-          ),
-      ),
+      failing.length > 0
+        ? selectOf('Open a zone…', [
+            ...failing
+              .slice(0, maxOffered)
+              .map(({ zone, total, recent }) =>
+                questionButton(
+                  `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
+                  { ...overview, zone },
+                ),
+              ),
+            commandButton('Another zone…', 'zone'),
+          ])
+        : pickZone(overview),
       renderPeriodMenu(overview, view, takenAt),
-      pickZone(overview),
     ],
     share: writeQuestion(overview),
     more: [
       refreshButton(overview),
       isFiltered(filters) && questionButton('Without filters', { ...overview, filters: {} }),
+      commandButton('Alert on errors', 'alert new errors'),
     ],
     notes: [`Times are ${clock.zone}`, `as of ${clock.time(takenAt.getTime())}`],
   });
@@ -110,7 +112,7 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
     `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
   const doubts = [
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
-    asked < of && `*${countOf(of - asked, of, 'zone')} not checked*`,
+    asked < of && `*${formatInteger(of - asked)} not checked*`,
   ];
   const recents = zones.flatMap(({ recent }) => recent ?? []);
   if (recents.length === 0) {
@@ -119,16 +121,14 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
   }
   const now = recents.filter((recent) => recent > 0);
   const last = now.length > 0 && `${pluralize(sum(now), 'error')} in the last hour`;
+  const number = last && undated === 0 ? least + formatInteger(total) + ofAll : errors;
   // Entries without a time may be of the last hour.
   const fail =
     now.length === 0 && undated > 0
       ? `*Which of ${formatCount(zones.length, 'zone')} fail now is unknown*`
       : `*${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
-  const inZones = total > 0 ? ` in ${formatCount(failing.length, 'zone')}` : '';
-  return [
-    join([fail + filtered, last, ...doubts], ' · '),
-    join([errors && `${capitalize(errors)} ${when}${inZones}`, where], ' · '),
-  ].filter(Boolean);
+  const inAll = join([number && `${number} ${when}`, where], ', ');
+  return [join([fail + filtered, last, inAll, ...doubts], ' · ')];
 }
 
 /** `3 of 25 zones`, `None of 25 zones` */

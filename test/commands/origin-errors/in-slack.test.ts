@@ -13,13 +13,13 @@ afterAll(async () => bot.stop());
 
 test('in the conversation with the bot the zones are counted, and any of them is picked and shared', async () => {
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
-  alice.say('errors 1h status:5xx');
-  const zones = await alice.waitForMessage(/12 zones .*5xx.*as of/su);
-  const pick = 'origin-errors:pick:60m status:5xx';
+  alice.say('errors 1h status:404');
+  const zones = await alice.waitForMessage(/12 zones .*404.*as of/su);
+  const pick = 'origin-errors:pick:60m status:404';
   const [option] = await alice.suggest(pick, 'checkout', { ts: zones.ts });
   await alice.choose(pick, String(option?.['value']), { ts: zones.ts });
   const picked = await alice.waitForMessage(({ ts, text }) => ts > zones.ts && text.includes('checkout'));
-  expect(picked.reads).toContain('status:5xx');
+  expect(picked.reads).toContain('status:404');
 
   const menu = zones.blocks
     .flatMap((block) => ('elements' in block ? (block['elements'] as { action_id?: string }[]) : []))
@@ -30,7 +30,7 @@ test('in the conversation with the bot the zones are counted, and any of them is
     .as('U0BOB0000', 'C0OPS0000')
     .waitForMessage(({ ephemeral, text }) => !ephemeral && text.includes('12 zones'));
   const words = buttons(copy).get('Open with my key')?.[1];
-  expect(words).toMatch(/^errors all \S+T\d\d:\d\d\.\.\S+Z status:5xx$/u);
+  expect(words).toMatch(/^errors all \S+T\d\d:\d\d\.\.\S+Z status:404$/u);
   expect(bot.slack.problems).toEqual([]);
 });
 
