@@ -45,9 +45,13 @@ interface Body {
   readonly team_id?: string;
   readonly team?: Named;
   readonly user?: Named;
-  readonly event?: { readonly type?: string; readonly user?: string | { readonly id?: string } };
-  readonly view?: SubmittedView;
-  readonly message?: { readonly ts?: string; readonly thread_ts?: string };
+  readonly event?: {
+    readonly type?: string;
+    readonly user?: string | { readonly id?: string };
+    view?: unknown;
+  };
+  readonly view?: SubmittedView & { blocks?: unknown[] };
+  message?: { readonly ts?: string | undefined; readonly thread_ts?: string | undefined };
   readonly channel?: Named;
   readonly response_url?: string;
   readonly actions?: unknown;
@@ -116,8 +120,9 @@ export function createBolt(options: BoltOptions): App {
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
+    trim(body);
     return withSpan('delivery', { transport }, () =>
-      withReference(() => withSecrets(() => accept(trim(body), ack))),
+      withReference(() => withSecrets(() => accept(body, ack))),
     );
   };
 
@@ -127,8 +132,11 @@ export function createBolt(options: BoltOptions): App {
     await ack(reply as never);
     if (form && body.type === 'view_submission') readGoOn(context)(runForm(options, form, values, body));
   });
-  app.options(/[\s\S]*/, async ({ ack, body, payload }) => {
-    await ack({ options: 'action_id' in payload ? [...(await runPicker(options, body, payload))] : [] });
+  app.options(/[\s\S]*/, async ({ ack, body, payload, context }) => {
+    const goOn = readGoOn(context);
+    await ack({
+      options: 'action_id' in payload ? [...(await runPicker(options, body, payload, goOn))] : [],
+    });
   });
   app.event(/[\s\S]*/, async ({ event, body, context }) => {
     const goOn = readGoOn(context);
@@ -156,15 +164,16 @@ function findAcknowledged(deps: SlackDeps, body: Body): (() => Promise<unknown>)
   return isShortcut ? () => runShortcut(deps, body as SlackShortcut) : undefined;
 }
 
-/** Of a body what its work needs: a press carries the whole message or view that holds the button. A form is kept, to show it again. */
-function trim<Delivered extends Body>(body: Delivered): Delivered {
-  if (body.type !== 'block_actions' && body.type !== 'view_submission') return body;
-  const { message, view } = body;
-  return {
-    ...body,
-    ...(message ? { message: { ts: message.ts, thread_ts: message.thread_ts } } : {}),
-    ...(view && !Object.keys(view.state?.values ?? {}).length ? { view: { ...view, blocks: [] } } : {}),
-  };
+/**
+ * Leaves of a body what its work needs: a press and a menu carry the whole message or view that holds them. A form is kept,
+ * to show it again. In place, since the receiver holds the body until it is acknowledged.
+ */
+function trim(body: Body): void {
+  const { event, message, type, view } = body;
+  if (event) delete event.view;
+  if (message && type !== 'message_action') body.message = { ts: message.ts, thread_ts: message.thread_ts };
+  const isForm = type !== 'block_suggestion' && Object.keys(view?.state?.values ?? {}).length > 0;
+  if (view && !isForm) view.blocks = [];
 }
 
 /** Whom a delivery is from, without checking it: this runs in a flood. */

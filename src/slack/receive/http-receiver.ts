@@ -27,6 +27,42 @@ export function createHttpReceiver(options: {
   const shouldLog = oncePerMinute(now);
   let app: App | undefined;
 
+  /**
+   * The body of a genuine delivery; undefined if the request was answered. By itself, so that nothing else of what arrived
+   * is held until the acknowledgement.
+   */
+  const receive = async (request: IncomingMessage, response: ServerResponse) => {
+    const isSigned = signature.isFresh(request);
+    // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
+    const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
+    if (!Buffer.isBuffer(read)) {
+      const status = read === 'too-slow' ? 408 : 413;
+      response.setHeader('connection', 'close');
+      request.resume();
+      return answer(response, isSigned ? status : 401);
+    }
+    const raw = read.toString('utf8');
+    if (isCertificateCheck(request, raw)) return answer(response, 200);
+    if (!isSigned || !signature.isGenuine(request, read)) {
+      if (shouldLog('unsigned'))
+        log.warn(
+          { status: 401 },
+          'request refused: wrong signature, or a clock is off (logged once a minute)',
+        );
+      return answer(response, 401);
+    }
+    markVerified(request);
+    const body = parseBody(request.headers['content-type'], raw);
+    if (!body) return answer(response, 400);
+    if (body['type'] === 'url_verification')
+      return answer(response, 200, egress.acknowledgement({ challenge: body['challenge'] }));
+    if (body['type'] === 'app_rate_limited') {
+      log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
+      return answer(response, 200);
+    }
+    return body;
+  };
+
   return {
     init(bolt) {
       app = bolt;
@@ -34,37 +70,10 @@ export function createHttpReceiver(options: {
     start: async () => undefined,
     stop: async () => undefined,
     async handle(request, response) {
-      const { headers } = request;
-      const isSigned = signature.isFresh(request);
-      // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
-      const read = await readBody(request, isSigned ? maxBytes : longestCheck).catch(() => undefined);
-      if (!Buffer.isBuffer(read)) {
-        const status = read === 'too-slow' ? 408 : 413;
-        response.setHeader('connection', 'close');
-        request.resume();
-        return answer(response, isSigned ? status : 401);
-      }
-      const raw = read.toString('utf8');
-      if (isCertificateCheck(request, raw)) return answer(response, 200);
-      if (!isSigned || !signature.isGenuine(request, read)) {
-        if (shouldLog('unsigned'))
-          log.warn(
-            { status: 401 },
-            'request refused: wrong signature, or a clock is off (logged once a minute)',
-          );
-        return answer(response, 401);
-      }
-      markVerified(request);
-      const body = parseBody(headers['content-type'], raw);
-      if (!body) return answer(response, 400);
-      if (body['type'] === 'url_verification')
-        return answer(response, 200, egress.acknowledgement({ challenge: body['challenge'] }));
-      if (body['type'] === 'app_rate_limited') {
-        log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
-        return answer(response, 200);
-      }
+      const body = await receive(request, response);
+      if (!body) return;
       const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
-      const sentAt = Number(headers['x-slack-request-timestamp']) * 1000;
+      const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
       const arrival: Arrival = { transport: 'http', sentAt };
       try {
         await app?.processEvent({ body, ack, customProperties: { ...arrival } });
@@ -126,7 +135,7 @@ function readSignature({ headers }: IncomingMessage) {
   };
 }
 
-function answer(response: ServerResponse, status: number, body: unknown = ''): void {
+function answer(response: ServerResponse, status: number, body: unknown = ''): undefined {
   if (response.headersSent || response.destroyed) return;
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const type = typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';

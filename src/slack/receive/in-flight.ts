@@ -7,10 +7,12 @@ export interface Owner {
   readonly person: string;
 }
 
-/** Accepted deliveries of this process that have not ended. */
-const most = { deliveries: 1_000, bytes: 32 * 1024 * 1024 };
-/** What a delivery takes in addition to its body: its closures, context and answer. */
+/** What a delivery counts at least: its closures, context and answer. */
+const smallestBytes = 32 * 1024;
+/** What a delivery takes in addition to its body. */
 const overheadBytes = 8 * 1024;
+/** Accepted deliveries of this process that have not ended: 1,000 small ones. */
+const mostBytes = 1_000 * smallestBytes;
 /** A person may have as much as is left free, a tenant three times as much: there is always room for the next. */
 const sharesOfFree = { person: 1, tenant: 3 };
 /** Most of the work waits for the CDN. */
@@ -33,7 +35,7 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
   const ending = new AbortController();
   const queue = createFairQueue({ ...mostAtOnce, manyTenants });
   const accepted = { deliveries: 0, bytes: 0 };
-  const countOf = new Map<string, number>();
+  const bytesOf = new Map<string, number>();
   let running = 0;
   let whenIdle: (() => void) | undefined;
   let isScheduled = false;
@@ -85,21 +87,21 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
      * way already, of everybody, of its tenant or of its person: then its acknowledgement refuses it.
      */
     admit({ tenant, person }: Owner, bodyBytes: number): (() => void) | undefined {
-      const bytes = bodyBytes + overheadBytes;
-      const free = most.deliveries - accepted.deliveries;
+      const bytes = Math.max(smallestBytes, bodyBytes + overheadBytes);
+      const free = mostBytes - accepted.bytes;
       const owners = [
         { key: `${tenant}/${person}`, share: sharesOfFree.person },
         { key: tenant, share: manyTenants ? sharesOfFree.tenant : Number.POSITIVE_INFINITY },
       ];
-      if (free <= 0 || accepted.bytes + bytes > most.bytes) return undefined;
-      if (owners.some(({ key, share }) => (countOf.get(key) ?? 0) >= share * free)) return undefined;
+      if (bytes > free) return undefined;
+      if (owners.some(({ key, share }) => (bytesOf.get(key) ?? 0) >= share * free)) return undefined;
       const change = (by: 1 | -1): void => {
         accepted.deliveries += by;
         accepted.bytes += by * bytes;
         for (const { key } of owners) {
-          const count = (countOf.get(key) ?? 0) + by;
-          if (count > 0) countOf.set(key, count);
-          else countOf.delete(key);
+          const held = (bytesOf.get(key) ?? 0) + by * bytes;
+          if (held > 0) bytesOf.set(key, held);
+          else bytesOf.delete(key);
         }
       };
       change(1);

@@ -298,11 +298,12 @@ function staysOpen(form: Form, view: SubmittedView): boolean {
 // Slack waits three seconds for the options of a menu; people wait less.
 const pickerMs = 1_900;
 
-/** The options of a menu with search. Answers in time, whatever happens. */
+/** The options of a menu with search. Answers in time, whatever happens; the work may go on. */
 export async function runPicker(
   deps: SlackDeps,
   body: { readonly channel?: { readonly id: string } | undefined; readonly view?: ViewOutput },
   { action_id: actionId, value: typed }: Pick<BlockSuggestion, 'action_id' | 'value'>,
+  goOn: (work: Promise<unknown>) => void,
 ): Promise<readonly Option[]> {
   const picker = findPicker(actionId);
   if (!picker) return createNotes(['This menu is from an older version of the bot']);
@@ -321,6 +322,7 @@ export async function runPicker(
     },
   };
   const found = perform(deps, { kind: 'picker', body }, work).then(() => options);
+  goOn(found);
   return Promise.race([found, pause(pickerMs, createNotes([stillReading]), { ref: false })]);
 }
 

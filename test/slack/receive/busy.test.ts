@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { commandForm, sign } from '../signed.ts';
-import { alice, ops, says } from '../words.ts';
+import { alice, bob, ops, says } from '../words.ts';
 
 let bot: Bot;
 const cdnAnswers = Promise.withResolvers<void>();
 beforeAll(async () => {
   bot = await startBot({ transport: 'http', zones: 3 });
   await connect(bot, alice, ops);
+  await connect(bot, bob, ops);
   bot.cdn.faults.add({ times: Infinity, until: cdnAnswers.promise });
 });
 afterAll(() => {
@@ -42,11 +43,32 @@ test('of a press with a large message only what its work needs is kept', async (
   expect(countRefusals()).toBe(0);
 });
 
+test('a menu counts until its work has ended, without the form around it', async () => {
+  const blocks = Array.from({ length: 50 }, () => ({ text: 'x'.repeat(2_400) }));
+  const menu = { type: 'block_suggestion', action_id: 'zones:pick', user: { id: bob }, view: { blocks } };
+  const search = (): Promise<string[]> =>
+    Promise.all(Array.from({ length: 300 }, (_, nth) => interact({ ...menu, value: `${nth}` })));
+  const isBusy = (options: string): boolean => options.includes(says.busyMenu);
+  expect((await search()).filter(isBusy)).toEqual([]);
+  // All are acknowledged by now, and the CDN has answered none.
+  expect((await search()).filter(isBusy)).not.toEqual([]);
+});
+
 test('what is too much is refused in its acknowledgement, of every kind', async () => {
-  // Large ones first, so that a few dozen take all there is.
+  // Of many people, since one leaves as much as they have. Large ones first, so that a few dozen take all there is.
+  const accessKey = { accessKey: { type: 'plain_text_input', value: 'key-of-nobody' } };
   for (const length of [1024 * 1024, 64 * 1024, 0])
-    for (let nth = 0, isAccepted = true; isAccepted; nth += 1)
-      isAccepted = (await deliver(commandForm(`${length}.${nth}`, `zones${'+'.repeat(length)}`))) === '';
+    for (let nth = 0, isAccepted = true; isAccepted; nth += 1) {
+      const blocks = [{ text: 'x'.repeat(length) }];
+      const view = {
+        id: `V${length}.${nth}`,
+        callback_id: 'connect:submit',
+        blocks,
+        state: { values: { accessKey } },
+      };
+      const form = { type: 'view_submission', user: { id: `U0FLOOD${length}.${nth}` }, view };
+      isAccepted = !(await interact(form)).includes(says.busy);
+    }
   const command = await deliver(commandForm('busy.more', 'zones'));
   expect(JSON.parse(command)).toEqual({ response_type: 'ephemeral', text: says.busy });
 

@@ -90,10 +90,13 @@ test('a person may have as much as is left free, a workspace three times as much
   expect(inFlight.admit({ tenant: 'gamma', person: 'carol' }, 1)).toBeDefined();
 });
 
-test('all bodies together have a limit: few large ones fill it', () => {
+test('all bodies together have a limit, of which a person with large ones leaves as much', () => {
+  const megabyte = 1024 * 1024;
+  expect(fill(create(false), 'acme', '', megabyte)).toBe(31);
   const inFlight = create(false);
-  expect(fill(inFlight, 'acme', '', 1024 * 1024)).toBe(31);
-  expect(fill(inFlight, 'acme', '', 10)).toBeGreaterThan(50);
+  expect(fill(inFlight, 'acme', 'alice', megabyte)).toBe(16);
+  expect(fill(inFlight, 'acme', 'alice', 10)).toBe(0);
+  expect(fill(inFlight, 'acme', 'bob', 10)).toBeGreaterThan(200);
 });
 
 test('a stop waits for what was accepted and what runs, then aborts it', async () => {
