@@ -34,6 +34,7 @@ const press = (nth: string, more: object = {}): Promise<string> => {
   const where = { trigger_id: nth, channel: { id: ops }, container: {} };
   return interact({ type: 'block_actions', actions: [pressed], ...where, ...more });
 };
+const isBusy = (options: string): boolean => options.includes(says.busyMenu);
 const countRefusals = (): number => bot.logs.filter((line) => line.includes('too much is under way')).length;
 
 test('of a press with a large message only what its work needs is kept', async () => {
@@ -48,7 +49,6 @@ test('a menu counts until its work has ended, without the form around it', async
   const menu = { type: 'block_suggestion', action_id: 'zones:pick', user: { id: bob }, view: { blocks } };
   const search = (): Promise<string[]> =>
     Promise.all(Array.from({ length: 300 }, (_, nth) => interact({ ...menu, value: `${nth}` })));
-  const isBusy = (options: string): boolean => options.includes(says.busyMenu);
   expect((await search()).filter(isBusy)).toEqual([]);
   // All are acknowledged by now, and the CDN has answered none.
   expect((await search()).filter(isBusy)).not.toEqual([]);
