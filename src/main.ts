@@ -81,7 +81,7 @@ const tools: Readonly<Record<Exclude<Word, Role>, () => Promise<Command>>> = {
   tenant: async () => (await import('./cli/tenant.ts')).tenantCommand,
   audit: async () => (await import('./cli/audit.ts')).auditCommand,
   db: async () => (await import('./cli/db.ts')).dbCommand,
-  smoke: async () => (await import('./cli/smoke.ts')).smokeCommand,
+  smoke: async () => (await import('./cli/doctor.ts')).smokeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
 };
 
@@ -93,7 +93,7 @@ async function runTool(word: keyof typeof tools, words: readonly string[]): Prom
   const { createLogger } = await import('./telemetry/log.ts');
   const { readStoreConfig } = await import('./app/config.ts');
   const level = word === 'migrate' ? readStoreConfig(process.env).logLevel : 'warn';
-  const log = createLogger(word === 'doctor' ? 'error' : level);
+  const log = createLogger(['doctor', 'smoke'].includes(word) ? 'error' : level);
   const run = await tools[word]();
   const isWell = await run(words, {
     env: process.env,

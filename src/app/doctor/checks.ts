@@ -11,7 +11,7 @@ import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
 import { checkAddresses, checkHosts, checkKey, type Subject } from './network.ts';
-import { checkAppToken, checkClock, checkConnections, checkManifest, checkWorkspace } from './slack.ts';
+import { checkAppToken, checkClock, checkConnections, checkWorkspace } from './slack.ts';
 
 /** Who asks: a start, `/readyz`, `npm run doctor`, `/cdn doctor`. */
 type Asker = 'start' | 'ready' | 'terminal' | 'command';
@@ -33,7 +33,6 @@ const checks: readonly Check[] = [
   { askers: ['terminal', 'command'], run: checkAppToken },
   { askers: ['start'], run: async ({ running }) => (await running?.verifyToken(), []) },
   { askers: ['terminal', 'command'], run: checkInstallation },
-  { askers: ['terminal', 'command'], isOperators: true, run: checkManifest },
   { askers: ['terminal', 'command'], isOperators: true, run: checkAddresses },
   { askers: ['terminal', 'command'], run: checkHosts },
   { askers: ['terminal', 'command'], run: checkAnswers },

@@ -1,10 +1,13 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
+import { UserError } from '../../errors.ts';
 import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxy } from '../../lib/proxy.ts';
+import { hourMs, toUtcDay } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
+import { pluralize } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import type { createDriftWatch } from '../drift.ts';
@@ -147,13 +150,98 @@ export async function checkKey(
     const { total, zones } = await cdn.withKey(key).pullZones.firstPage();
     return { check, state: 'ok', says: `sees ${total ?? zones.length} pull zones` };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    // Only a refused key is about the key.
-    const copyKey = `Copy the key from ${keysAt ?? 'the control panel'} again; resetting it there disables the old one.`;
-    const { message, hint } = error.network ?? {
-      message: error.message,
-      hint: error.code === 'key_refused' ? copyKey : 'Try again in a minute.',
-    };
-    return { check, state: 'failed', says: message, fix: hint };
+    return { check, ...describeRefusedByCdn(error, keysAt) };
   }
+}
+
+function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'check'> {
+  if (error instanceof UserError) return { state: 'failed', says: error.message };
+  if (!(error instanceof ApiError)) throw error;
+  const { network, code, status, requestId } = error;
+  if (network) return { state: 'failed', says: network.message, fix: network.hint };
+  const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`]
+    .filter(Boolean)
+    .join(', ');
+  // Only a refused key is about the key.
+  const copyKey = `Copy the key from ${keysAt ?? 'the control panel'} again; resetting it there disables the old one.`;
+  const fix = code === 'key_refused' ? copyKey : 'Try again in a minute.';
+  return { state: 'failed', says: details ? `${code} (${details})` : code, fix };
+}
+
+/** What the operations ask for, where the list of zones does not tell it. */
+export interface Examples {
+  zone?: string | undefined;
+  app?: string | undefined;
+  readonly 'shield-zone'?: string | undefined;
+}
+
+const lacking: Readonly<Record<keyof Examples, string>> = {
+  zone: 'no pull zone is known; give --zone',
+  app: 'no pull zone uses an app; give --app',
+  'shield-zone': 'give --shield-zone',
+};
+
+type Call = (cdn: CdnClient, id: string, now: Date, examples: Examples) => Promise<string>;
+
+/** The operations that read: what each needs, and what came, without a value of the account. */
+const operations: readonly (readonly [name: string, needs: keyof Examples | undefined, call: Call])[] = [
+  [
+    'List Pull Zones',
+    undefined,
+    async (cdn, _id, _now, examples) => {
+      const { zones, skipped } = await cdn.pullZones.all();
+      examples.zone ??= zones[0]?.id;
+      examples.app ??= zones.find(({ appId }) => appId !== undefined)?.appId;
+      return `${pluralize(zones.length, 'zone')}${skipped > 0 ? `, ${skipped} unreadable` : ''}`;
+    },
+  ],
+  ['List API Keys', undefined, async (cdn) => pluralize((await cdn.apiKeys.list()).keys.length, 'key')],
+  [
+    'Get origin error logs',
+    'zone',
+    async (cdn, id, now) => {
+      const day = await cdn.originErrors.forEach(id, toUtcDay(now), () => undefined);
+      return `${pluralize(day.entries, 'entry', 'entries')} today`;
+    },
+  ],
+  [
+    'Get Application Usage Summary',
+    'app',
+    async (cdn, id) => pluralize((await cdn.apps.summary(id)).latencyChart.length, 'latency value'),
+  ],
+  [
+    'Get upload scanning metrics',
+    'shield-zone',
+    async (cdn, id) => pluralize((await cdn.uploadScanning.metrics(id)).days.length, 'day'),
+  ],
+  [
+    'Export Event Logs as CSV',
+    'shield-zone',
+    async (cdn, id, now) => {
+      const { body } = await cdn.eventLogs.export(id, { from: new Date(now.getTime() - hourMs), to: now });
+      let bytes = 0;
+      for await (const chunk of body) bytes += chunk.length;
+      return `${pluralize(bytes, 'byte')} of the last hour`;
+    },
+  ],
+];
+
+/** Calls every operation that reads, one after the other. */
+export async function checkOperations(cdn: CdnClient, examples: Examples, now: Date): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, needs, call] of operations) {
+    const id = needs && examples[needs];
+    if (needs && id === undefined) {
+      findings.push({ check, state: 'skipped', says: lacking[needs] });
+      continue;
+    }
+    const start = performance.now();
+    const ms = (): number => Math.round(performance.now() - start);
+    const found = await call(cdn, id ?? '', now, examples).then(
+      (came) => ({ state: 'ok', says: `${came}, ${ms()} ms` }) as const,
+      (error: unknown) => describeRefusedByCdn(error),
+    );
+    findings.push({ check, ...found });
+  }
+  return findings;
 }

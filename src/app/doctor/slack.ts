@@ -84,12 +84,6 @@ function nameManifest({ slack }: Subject['config']): string {
   return isShared ? 'manifest.distribution.yml (or, in one organisation, manifest.yml)' : 'manifest.yml';
 }
 
-/** Slack exports an app's manifest only to a token of whoever made the app, which the bot must not have. */
-export function checkManifest({ config }: Subject): Finding[] {
-  const says = `Slack shows a bot only its scopes: compare events, commands, shortcuts and steps under App Manifest with ${nameManifest(config)}`;
-  return [{ check: 'manifest', state: 'skipped', says }];
-}
-
 /** The app token, and the host that Slack gives for the WebSocket with it. */
 export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   const check = 'socket mode';
