@@ -23,8 +23,10 @@ export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
 
 export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCounter>['result']>;
 
-/** A service has about ten codes, six statuses and some hundred server zones; more is noise. */
+/** A service has about ten codes, six statuses and some hundred server zones; more is noise, and counted together. */
 const maxGroups = 2000;
+const others: Kind = { errorCode: 'other errors', statusCode: undefined, serverZone: undefined };
+const maxPrefixes = 10_000;
 const maxSamples = 5;
 
 /** Counts entries while they arrive, in bounded memory: in `hours` of `hourLength` ms from `start` on, and as recent from `since` on. */
@@ -36,26 +38,24 @@ export function createOriginErrorCounter(options: {
 }) {
   const { since = Number.POSITIVE_INFINITY, hourLength = hourMs } = options;
   const groups = new Map<string, Tally>();
-  const ungrouped = createTally({ errorCode: undefined, statusCode: undefined, serverZone: undefined });
+  const prefixes = new Map<string, number>();
   const hours = Array.from({ length: options.hours }, () => 0);
-  const state = {
-    groups,
-    ungrouped,
-    hours,
-    recent: 0,
-    newest: new Array<OriginError>(),
-    prefixes: createHeavyHitters(),
-    prefixesMissed: 0,
-  };
+  const state = { groups, prefixes, hours, recent: 0 };
 
   function findGroup({ errorCode, statusCode, serverZone }: Kind): Tally {
     const kind = { errorCode, statusCode, serverZone };
     const key = toKey(kind);
     const known = groups.get(key);
-    if (known || groups.size >= maxGroups) return known ?? ungrouped;
+    if (known) return known;
+    if (groups.size >= maxGroups && errorCode !== others.errorCode) return findGroup(others);
     const group = createTally(kind);
     groups.set(key, group);
     return group;
+  }
+
+  function countPrefix(prefix: string, times: number): void {
+    const counted = prefixes.has(prefix) || prefixes.size < maxPrefixes ? prefix : 'other paths';
+    prefixes.set(counted, (prefixes.get(counted) ?? 0) + times);
   }
 
   return {
@@ -67,42 +67,35 @@ export function createOriginErrorCounter(options: {
       if (inHour !== undefined) hours[hour] = inHour + 1;
       if (at !== undefined && at >= since) state.recent += 1;
       grow(findGroup(entry), { count: 1, first: at, last: at, sample: entry });
-      addNewest(state.newest, entry);
       const path = entry.path();
-      if (path !== undefined) state.prefixes.add(findPathPrefix(path));
+      if (path !== undefined) countPrefix(findPathPrefix(path), 1);
     },
+    /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
       for (const more of other.groups.values()) grow(findGroup(more), more);
-      grow(ungrouped, other.ungrouped);
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
       state.recent += other.recent;
-      for (const entry of other.newest) addNewest(state.newest, entry);
-      const { words, missed } = other.prefixes.top();
-      for (const [prefix, count] of words) state.prefixes.add(prefix, count);
-      state.prefixesMissed += missed + other.prefixesMissed;
+      for (const [prefix, count] of other.prefixes) countPrefix(prefix, count);
     },
     result() {
       const ranked = [...groups.values()].toSorted(
         (a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1),
       );
-      const whole = createTally(ungrouped);
+      const whole = createTally(others);
       const codes = new Map<string, number>();
-      for (const group of [...ranked, ungrouped]) grow(whole, group);
+      for (const group of ranked) grow(whole, group);
       for (const { errorCode = '', count } of ranked)
         codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
-      const { words, missed } = state.prefixes.top();
       return {
         total: whole.count,
         groups: ranked.map(toGroup),
-        ungrouped: ungrouped.count,
-        // The least number of entries of each beginning of an address, and how much it may be too small.
-        prefixes: words,
-        prefixesMissed: missed + state.prefixesMissed,
+        // Equal counts are ordered by word, so that the same log always gives the same answer.
+        prefixes: [...prefixes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)),
         hours: [...hours],
         recent: state.recent,
         first: whole.first,
         last: whole.last,
-        samples: takeSamples(ranked, state.newest),
+        samples: takeSamples(ranked),
         // Entries by error code; `''` if not reported.
         codes,
       };
@@ -132,27 +125,15 @@ function toKey({ errorCode, statusCode, serverZone }: Kind): string {
   return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
 }
 
-function addNewest(newest: OriginError[], entry: OriginError): void {
-  if (newest.length < maxSamples) newest.push(entry);
-  else if (readTime(entry) > readTime(newest[0])) newest[0] = entry;
-  else return;
-  newest.sort((a, b) => readTime(a) - readTime(b));
-}
-
-function readTime(entry: OriginError | undefined): number {
-  return entry?.at ?? Number.NEGATIVE_INFINITY;
-}
-
 /** The newest entry of the largest group of each code, so that every kind of failure is shown; then of others. */
-function takeSamples(groups: readonly Tally[], newest: readonly OriginError[]): Sample[] {
+function takeSamples(groups: readonly Tally[]): Sample[] {
   const isLargest = ({ errorCode }: Kind, at: number): boolean =>
     at === groups.findIndex((group) => group.errorCode === errorCode);
-  const chosen = [...groups.filter(isLargest).slice(0, maxSamples), ...groups.slice(0, maxSamples)];
-  const entries = new Set([...chosen.map(({ sample }) => sample), ...newest.toReversed()]);
-  return [...entries]
-    .filter((entry) => entry !== undefined)
+  const chosen = new Set([...groups.filter(isLargest).slice(0, maxSamples), ...groups.slice(0, maxSamples)]);
+  return [...chosen]
+    .flatMap(({ sample }) => sample ?? [])
     .slice(0, maxSamples)
-    .sort((a, b) => readTime(b) - readTime(a))
+    .sort((a, b) => (b.at ?? 0) - (a.at ?? 0))
     .map((entry) => {
       const { id, at, errorCode, statusCode, serverZone } = entry;
       return { ...entry.details(), id, at, errorCode, statusCode, serverZone };
@@ -178,23 +159,5 @@ export function createSeenIds(most = 1_000_000) {
       if (seen.size < most) seen.add(id);
       return true;
     },
-  };
-}
-
-/** Exact up to `2 × kept` words; then the rare ones are dropped and `missed` bounds the error (Misra and Gries, 1982). */
-export function createHeavyHitters(kept = 500) {
-  let counts = new Map<string, number>();
-  let missed = 0;
-  // Equal counts are ordered by word, so that the same log always gives the same answer.
-  const rank = () => [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
-  return {
-    add(word: string, times = 1): void {
-      counts.set(word, (counts.get(word) ?? 0) + times);
-      if (counts.size <= kept * 2) return;
-      const ranked = rank();
-      missed += ranked[kept]?.[1] ?? 0;
-      counts = new Map(ranked.slice(0, kept));
-    },
-    top: () => ({ words: rank(), missed }),
   };
 }

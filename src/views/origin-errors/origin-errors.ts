@@ -309,7 +309,7 @@ function renderPicture(
 const mostLines = 6;
 
 /** `*dns_lookup 502* · 129 · DE 65, NY 31, +3 · since 01:12` */
-function renderKinds({ counts: { groups, ungrouped }, ...report }: Report, clock: Clock): MessageBlock[] {
+function renderKinds({ counts: { groups }, ...report }: Report, clock: Clock): MessageBlock[] {
   const lastDay = findLastDay(report);
   const kinds = rankKinds(groups);
   const lines = kinds.slice(0, mostLines).map((kind) => {
@@ -317,7 +317,7 @@ function renderKinds({ counts: { groups, ungrouped }, ...report }: Report, clock
     const name = `*${escapeMrkdwn(formatKind(kind), 60)}*`;
     return join([name, formatInteger(kind.count), escapeMrkdwn(listPlaces(kind.places)), since], ' · ');
   });
-  const others = kinds.slice(mostLines).reduce((sum, { count }) => sum + count, ungrouped);
+  const others = kinds.slice(mostLines).reduce((sum, { count }) => sum + count, 0);
   const rest = others > 0 && `other errors · ${formatInteger(others)}`;
   return lines.length > 0 ? [section([...lines, rest])] : [];
 }
@@ -330,14 +330,13 @@ function listPlaces(places: readonly (readonly [name: string, count: number])[])
   return join([...shown, places.length > 2 && `+${places.length - 2}`], ', ');
 }
 
-function renderAddresses({ counts: { prefixes, prefixesMissed } }: Report) {
-  const least = prefixesMissed > 0 ? 'at least ' : '';
+function renderAddresses({ counts: { prefixes } }: Report) {
   return renderTable({
     caption: 'Paths with most errors',
     columns: ['Path', 'Count'],
     rows: prefixes
       .slice(0, 100)
-      .map(([prefix, count]) => [prefix, { number: count, text: `${least}${formatInteger(count)}` }]),
+      .map(([prefix, count]) => [prefix, { number: count, text: formatInteger(count) }]),
     total: prefixes.length,
   });
 }

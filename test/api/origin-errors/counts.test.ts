@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
-  createHeavyHitters,
   createOriginErrorCounter,
   createSeenIds,
   findPathPrefix,
@@ -26,29 +25,6 @@ test('an id is new once, and beyond the bound nothing more is remembered', () =>
   expect(['a', 'b', 'c', 'c', 'a'].map((id) => ids.isNew(id))).toEqual([true, true, true, true, false]);
 });
 
-test('frequent words are counted exactly while they are few, and within what is missed when they are many', () => {
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 30 })), (given) => {
-      const frequent = createHeavyHitters(4);
-      const exact = new Map<string, number>();
-      for (const number of given) {
-        frequent.add(String(number));
-        exact.set(String(number), (exact.get(String(number)) ?? 0) + 1);
-      }
-      const { words, missed } = frequent.top();
-      expect(exact.size > 8 || missed === 0).toBe(true);
-      expect(words.length).toBeLessThanOrEqual(8);
-      for (const [word, count] of words) {
-        expect(count).toBeLessThanOrEqual(exact.get(word) ?? 0);
-        expect(count + missed).toBeGreaterThanOrEqual(exact.get(word) ?? 0);
-      }
-      // Whatever came more often than could be missed is there.
-      const lost = [...exact].filter(([word, count]) => count > missed && !new Map(words).has(word));
-      expect(lost).toEqual([]);
-    }),
-  );
-});
-
 test('counting in parts and merging gives what counting at once gives', () => {
   const entry = fc.record({
     id: fc.uuid(),
@@ -71,4 +47,22 @@ test('counting in parts and merging gives what counting at once gives', () => {
       expect(merged).toEqual(atOnce);
     }),
   );
+});
+
+test('kinds and paths beyond the bounds are counted together', () => {
+  const counter = newCounter();
+  for (let nth = 0; nth < 10_100; nth += 1)
+    counter.add({
+      id: String(nth),
+      at: 0,
+      errorCode: `code_${nth}`,
+      statusCode: 502,
+      serverZone: 'DE',
+      path: () => `/folder-${nth}`,
+      details: () => undefined,
+    });
+  const { total, groups, prefixes } = counter.result();
+  expect([total, groups.length, prefixes.length]).toEqual([10_100, 2_001, 10_001]);
+  expect(groups[0]).toMatchObject({ errorCode: 'other errors', count: 8_100 });
+  expect(prefixes[0]).toEqual(['other paths', 100]);
 });
