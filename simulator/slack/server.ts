@@ -97,8 +97,6 @@ export interface Step extends StepRun {
 export async function startSlack(
   options: {
     port?: number;
-    /** The name in its addresses, where it is not reached by 127.0.0.1. */
-    host?: string;
     /** Its other hosts as Slack has them, where a server with TLS is in front: of files, answers and WebSockets. */
     addresses?: Readonly<Record<'files' | 'hooks' | 'sockets', string>>;
     now?: () => number;
@@ -235,7 +233,7 @@ export async function startSlack(
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
-  address = `http://${options.host ?? '127.0.0.1'}:${(server.address() as AddressInfo).port}`;
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   /** The manifest's entry, whose host is to be filled in, where the app was installed with its scope. */
   const serverAt = (origin: string, teamId: string): ToolServer | undefined => {

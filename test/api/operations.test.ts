@@ -4,6 +4,7 @@ import { volumePath } from '../../src/api/apps.ts';
 import { type CdnClient, createCdn } from '../../src/api/cdn.ts';
 import type { OriginError } from '../../src/api/origin-errors/origin-errors.ts';
 import { variableBody, variablePath } from '../../src/api/variables.ts';
+import { readZone } from '../../src/api/zones/members.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { expectApiError } from './stub-cdn.ts';
 
@@ -72,19 +73,17 @@ test('every operation answers, and no planted secret is in what it gives', async
   expect(JSON.stringify(given)).not.toContain('CANARY');
 });
 
-test('every zone is read whole without drift, and none holds a planted secret', async () => {
-  const drift: unknown[] = [];
-  const { url: apiUrl, originLoggingUrl } = cdn;
-  const { pullZones } = createCdn({ apiUrl, originLoggingUrl, onDrift: (one) => drift.push(one) }).withKey(
-    new Secret(cdn.key),
-  );
-  const ids = cdn.data.zones.slice(0, 40).map(({ Id }) => String(Id));
-  for (const wanted of ids) {
-    const zone = await pullZones.find(({ id }) => id === wanted);
-    expect(zone?.summary.id).toBe(wanted);
-    expect(JSON.stringify(zone)).not.toContain('CANARY');
+test('every zone is read whole without drift, and none holds a planted secret', () => {
+  for (const raw of cdn.data.zones.slice(0, 60)) {
+    const read = readZone(raw);
+    expect(read).toMatchObject({
+      wrong: [],
+      missing: [],
+      unknown: [],
+      zone: { summary: { id: String(raw.Id) } },
+    });
+    expect(JSON.stringify(read)).not.toContain('CANARY');
   }
-  expect(drift).toEqual([]);
 });
 
 test('a wrong key is told as one by every operation', async () => {

@@ -90,12 +90,6 @@ test('an operation that the key may not call is told, and the others are called'
   expect(said).toMatchSnapshot('without rights for keys or a shield zone');
 });
 
-test('a CDN that cannot be reached is told with the cause and what to do', async () => {
-  await cdn.close();
-  const { said } = await smoke('--key-file', keyFile);
-  expect(said).toMatch(/^failed .*\(ECONNREFUSED\)\.\n +→ \w+/mu);
-});
-
 test('a key file that others can read is refused before anything is sent', async () => {
   await chmod(keyFile, 0o644);
   await expect(smoke('--key-file', keyFile)).rejects.toThrow('can be read by others');

@@ -37,8 +37,6 @@ export interface BotOptions {
   /** `web`: its jobs are left to others. */
   readonly role?: Role;
   readonly install?: 'token' | 'oauth';
-  /** The name by which Slack and the CDN are reached, where only a proxy knows it. */
-  readonly host?: string;
 }
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
@@ -46,11 +44,7 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
   const { transport = 'socket', now = () => new Date() } = options;
   const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({
-      ...readManifest({ assistant }),
-      signsAt: () => now().getTime(),
-      ...(options.host ? { host: options.host } : {}),
-    }),
+    startSlack({ ...readManifest({ assistant }), signsAt: () => now().getTime() }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',
@@ -90,9 +84,8 @@ export function environment(options: {
   dataDir: string;
   transport?: 'socket' | 'http';
   install?: 'token' | 'oauth';
-  host?: string;
 }): Record<string, string> {
-  const { slack, cdn, host = '127.0.0.1' } = options;
+  const { slack, cdn } = options;
   return {
     ...(options.install === 'oauth'
       ? {
@@ -105,8 +98,8 @@ export function environment(options: {
       ? { SLACK_SIGNING_SECRET: slack.signingSecret }
       : { SLACK_APP_TOKEN: slack.appToken }),
     SLACK_API_URL: `${slack.url}/api/`,
-    CDN_API_URL: cdn.url.replace('127.0.0.1', host),
-    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl.replace('127.0.0.1', host),
+    CDN_API_URL: cdn.url,
+    CDN_ORIGIN_LOGGING_URL: cdn.originLoggingUrl,
     DATA_DIR: options.dataDir,
     PORT: '0',
     LOG_LEVEL: 'debug',

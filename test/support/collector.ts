@@ -13,15 +13,7 @@ export interface CollectedSpan {
   readonly status: { readonly code?: number };
 }
 
-/** A collector of OpenTelemetry, as far as it takes spans: OTLP over HTTP in JSON. */
-export interface Collector {
-  readonly url: string;
-  readonly spans: CollectedSpan[];
-  /** Everything that arrived, as it was. */
-  readonly bodies: string[];
-  readonly headers: IncomingHttpHeaders[];
-  close(): Promise<void>;
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>;
 
 interface Batch {
   readonly resourceSpans: readonly {
@@ -29,7 +21,8 @@ interface Batch {
   }[];
 }
 
-export async function startCollector(): Promise<Collector> {
+/** A collector of OpenTelemetry, as far as it takes spans: OTLP over HTTP in JSON. */
+export async function startCollector() {
   const spans: CollectedSpan[] = [];
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];

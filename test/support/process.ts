@@ -1,23 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-export interface BotProcess {
-  readonly child: ChildProcess;
-  /** Everything it printed so far, both streams. */
-  output(): string;
-  /** Waits for words in what it prints. */
-  waitForOutput(words: string | RegExp, timeoutMs?: number): Promise<string>;
-  /** Ends it and waits until it is gone. */
-  kill(signal: NodeJS.Signals): Promise<number | null>;
-  readonly exited: Promise<number | null>;
-}
+export type BotProcess = ReturnType<typeof startBotProcess>;
 
 /** The bot as people start it, built: a process of its own, driven through its environment only. */
 export function startBotProcess(
   env: Readonly<Record<string, string>>,
   word = 'all',
   more: readonly string[] = [],
-): BotProcess {
+) {
   const child = spawn(process.execPath, ['dist/bot/main.js', word, ...more], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,7 +27,8 @@ export function startBotProcess(
     child,
     exited,
     output: () => printed,
-    async waitForOutput(words, timeoutMs = 60_000) {
+    /** Waits for words in what it prints. */
+    async waitForOutput(words: string | RegExp, timeoutMs = 60_000): Promise<string> {
       const isThere = (): boolean =>
         typeof words === 'string' ? printed.includes(words) : words.test(printed);
       const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -56,7 +48,8 @@ export function startBotProcess(
         waiting.delete(look);
       }
     },
-    async kill(signal) {
+    /** Ends it and waits until it is gone. */
+    async kill(signal: NodeJS.Signals) {
       child.kill(signal);
       return exited;
     },

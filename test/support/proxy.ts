@@ -1,19 +1,10 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** A proxy like those of companies: it tunnels (`CONNECT`) and forwards. It resolves every host to this machine. */
-export interface Proxy {
-  readonly url: string;
-  /** The hosts that were asked for (`host:port`), in order. */
-  readonly asked: string[];
-  /** Refuses what follows and cuts what is open, or of this host (`host:port`) alone. */
-  refuse(status: number, host?: string): void;
-  /** Lets everything through again. */
-  allow(): void;
-  close(): void;
-}
+export type Proxy = Awaited<ReturnType<typeof startProxy>>;
 
-export async function startProxy(): Promise<Proxy> {
+/** A proxy like those of companies: it tunnels (`CONNECT`) and forwards. It resolves every host to this machine. */
+export async function startProxy() {
   const tunnels = new Map<Socket, string>();
   const asked: string[] = [];
   const refusals = new Map<string | undefined, number>();
@@ -54,8 +45,10 @@ export async function startProxy(): Promise<Proxy> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** The hosts that were asked for (`host:port`), in order. */
     asked,
-    refuse(status, host) {
+    /** Refuses what follows and cuts what is open, or of this host (`host:port`) alone. */
+    refuse(status: number, host?: string) {
       refusals.set(host, status);
       for (const [socket, to] of tunnels) if (host === undefined || host === to) socket.destroy();
     },

@@ -1,23 +1,10 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 
-/** A network between a client and a server that can go wrong without closing a connection. */
-export interface Relay {
-  /** The target's address, by way of the relay. */
-  readonly url: string;
-  /** Passes nothing on from now on, of new connections neither. */
-  hold(): void;
-  /** Passes on what was held, and all that follows. */
-  resume(): void;
-  /** What passes from now on takes this much longer each way. */
-  delay(ms: number): void;
-  /** Leads new connections to another address. With `isDead` nothing passes on the old ones any more, as of a host that died. */
-  redirect(target: string, isDead?: boolean): void;
-  close(): void;
-}
+export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
-/** Starts a relay in front of an address of any scheme. */
-export async function startRelay(target: string): Promise<Relay> {
+/** A network in front of an address of any scheme, which can go wrong without closing a connection. */
+export async function startRelay(target: string) {
   let to = new URL(target);
   const sockets = new Set<Socket>();
   let isHeld = false;
@@ -49,6 +36,7 @@ export async function startRelay(target: string): Promise<Relay> {
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
+    /** Passes nothing on from now on, of new connections neither. */
     hold() {
       isHeld = true;
       for (const socket of sockets) socket.pause();
@@ -57,11 +45,12 @@ export async function startRelay(target: string): Promise<Relay> {
       isHeld = false;
       for (const socket of sockets) socket.resume();
     },
-    redirect(other, isDead = false) {
+    /** Leads new connections elsewhere. `isDead`: nothing passes on the old ones any more. */
+    redirect(other: string, isDead = false) {
       to = new URL(other);
       if (isDead) for (const socket of sockets) socket.pause();
     },
-    delay(ms) {
+    delay(ms: number) {
       delayMs = ms;
     },
     close() {

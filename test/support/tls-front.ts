@@ -5,19 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecureContext, createServer, type SecureContext } from 'node:tls';
 
-/** A server with TLS in front of plain ones, with certificates of a private authority. */
-export interface TlsFront {
-  readonly port: number;
-  /** The file with the authority's certificate (PEM). */
-  readonly authority: string;
-  /** Leads a host to the port of a plain server. */
-  lead(host: string, port: number): void;
-  /** From now on this host's certificate is of another authority. */
-  distrust(host: string): void;
-  close(): Promise<void>;
-}
+export type TlsFront = Awaited<ReturnType<typeof startTlsFront>>;
 
-export async function startTlsFront(hosts: readonly string[]): Promise<TlsFront> {
+/** A server with TLS in front of plain ones, with certificates of a private authority. */
+export async function startTlsFront(hosts: readonly string[]) {
   const directory = await mkdtemp(join(tmpdir(), 'chatops-authority-'));
   const [trusted, other] = [
     await certify(directory, 'trusted', hosts),
@@ -46,9 +37,11 @@ export async function startTlsFront(hosts: readonly string[]): Promise<TlsFront>
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    /** The file with the authority's certificate (PEM). */
     authority: join(directory, 'trusted-ca.pem'),
-    lead: (host, port) => void targets.set(host, port),
-    distrust: (host) => void distrusted.add(host),
+    lead: (host: string, port: number) => void targets.set(host, port),
+    /** From now on this host's certificate is of another authority. */
+    distrust: (host: string) => void distrusted.add(host),
     async close() {
       for (const socket of sockets) socket.destroy();
       server.close();

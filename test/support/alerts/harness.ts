@@ -2,20 +2,10 @@ import { type ConditionName, findCondition } from '../../../src/commands/reports
 import { findAlert } from '../../../src/commands/reports/store.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Alert, AlertSubject, Incident } from '../../../src/views/reports/report.ts';
-import { alice, createDigestHarness, type DigestHarness } from '../digests/harness.ts';
+import { alice, createDigestHarness } from '../digests/harness.ts';
 
 /** A workspace with alerts: the real jobs on the real ports, with a clock that only tests advance. */
-export interface AlertHarness extends Omit<DigestHarness, 'createDaily'> {
-  /** An alert of alice's that looks for disabled zones every five minutes. */
-  createAlert(subject?: TestSubject, channel?: string): Promise<Alert>;
-  find(alert: Alert): Promise<Alert>;
-  /** Lets so many looks of five minutes happen. */
-  look(times?: number): Promise<void>;
-  incidents(): Promise<Incident[]>;
-  /** How often zones were read. */
-  countChecks(): number;
-  setEnabled(zone: number, isEnabled: boolean): void;
-}
+export type AlertHarness = Awaited<ReturnType<typeof createAlertHarness>>;
 
 const everyFive: AlertSubject = {
   condition: findCondition('zone-state'),
@@ -35,7 +25,7 @@ export function toSubject({ condition = 'zone-state', ...settings }: TestSubject
 
 const lookSeconds = 5 * 60;
 
-export async function createAlertHarness(database: Database): Promise<AlertHarness> {
+export async function createAlertHarness(database: Database) {
   const harness = await createDigestHarness(database);
   const { db, reports, cdn } = harness;
   harness.advance(60_000);
@@ -43,24 +33,26 @@ export async function createAlertHarness(database: Database): Promise<AlertHarne
   for (const zone of cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
   return {
     ...harness,
-    async createAlert(subject = {}, channel = 'C0OPS0000') {
+    /** An alert of alice's that looks for disabled zones every five minutes. */
+    async createAlert(subject: TestSubject = {}, channel = 'C0OPS0000') {
       return (await reports.create(alice, { channel, subject: toSubject(subject) })) as Alert;
     },
-    async find({ id }) {
+    async find({ id }: Alert) {
       const found = await findAlert(db, id);
       if (!found) throw new Error(`no alert ${id}`);
       return found;
     },
+    /** Lets so many looks of five minutes happen. */
     async look(times = 1) {
       for (let nth = 0; nth < times; nth += 1) await harness.runJobsFor(lookSeconds, 10);
     },
     countChecks: () => cdn.requests.filter(({ path }) => path.startsWith('/pullzone')).length,
-    async incidents() {
+    async incidents(): Promise<Incident[]> {
       const rows = await db.selectFrom('report_incidents').select('id').orderBy('opened_at').execute();
       const found = await Promise.all(rows.map(({ id }) => reports.findIncident(id)));
       return found.filter((one) => one !== undefined);
     },
-    setEnabled(zone, isEnabled) {
+    setEnabled(zone: number, isEnabled: boolean) {
       const found = cdn.data.zones[zone];
       if (found) found.Enabled = isEnabled;
     },

@@ -1,4 +1,3 @@
-import type { SlackSimulator } from '../../../simulator/slack/server.ts';
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
@@ -8,40 +7,19 @@ import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue/define-job.ts';
 import type { Digest, DigestOrder } from '../../../src/views/reports/report.ts';
-import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
-import { createFakeQueue, type FakeQueue } from '../../store/queue/fake-queue.ts';
+import { createPortsHarness } from '../../slack/send/ports-harness.ts';
+import { createFakeQueue } from '../../store/queue/fake-queue.ts';
 
 export const alice: Person = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 
 /** A workspace with digests: the real jobs on the real ports, with a clock that only tests advance. */
-export interface DigestHarness extends PortsHarness {
-  readonly reports: ReportService;
-  readonly pauseFor: ReturnType<typeof createPauseHook>;
-  /** Another one on the same database. */
-  readonly createService: (more?: Partial<Parameters<typeof createReports>[0]>) => ReportService;
-  readonly queue: FakeQueue;
-  readonly context: JobContext<Ports>;
-  readonly now: () => Date;
-  advance(ms: number): void;
-  /** A digest that runs daily at 09:00 UTC, with its owner's key. */
-  createDaily(owner?: Person, more?: Partial<DigestOrder>): Promise<Digest>;
-  /** Runs jobs until none is due at this moment. */
-  runJobs(): Promise<void>;
-  /** Advances the clock and runs jobs, `step` seconds at a time. */
-  runJobsFor(seconds: number, step?: number): Promise<void>;
-  /** The text of a channel's messages, without their threads. */
-  readChannel(channel?: string, userId?: string): string[];
-  /** Posts into channels and to people, not into threads, whether they arrived or not. */
-  channelPosts(): SlackSimulator['calls'];
-  /** The states of runs by the moment they were due. */
-  runStates(): Promise<Record<string, string>>;
-}
+export type DigestHarness = Awaited<ReturnType<typeof createDigestHarness>>;
 
 export async function createDigestHarness(
   database: Database,
   options: { readonly adminIds?: readonly string[]; readonly fetch?: typeof globalThis.fetch } = {},
-): Promise<DigestHarness> {
+) {
   let at = Date.UTC(2026, 10, 23, 8, 0, 0);
   const now = (): Date => new Date(at);
   const queue = createFakeQueue(now);
@@ -69,10 +47,11 @@ export async function createDigestHarness(
     queue,
     context,
     now,
-    advance(ms) {
+    advance(ms: number) {
       at += ms;
     },
-    async createDaily(owner = alice, more = {}) {
+    /** A digest that runs daily at 09:00 UTC, with its owner's key. */
+    async createDaily(owner: Person = alice, more: Partial<DigestOrder> = {}) {
       const made = await reports.create(owner, {
         subject: {
           kinds: ['zones'].map(findDigestKind),
@@ -86,8 +65,10 @@ export async function createDigestHarness(
       });
       return made as Digest;
     },
+    /** Runs jobs until none is due at this moment. */
     runJobs: work,
-    async runJobsFor(seconds, step = 1) {
+    /** Advances the clock and runs jobs, `step` seconds at a time. */
+    async runJobsFor(seconds: number, step = 1) {
       for (let second = 0; second < seconds; second += step) {
         at += step * 1000;
         await work();
@@ -103,10 +84,10 @@ export async function createDigestHarness(
       harness.slack.calls.filter(
         ({ method, args }) => method === 'chat.postMessage' && args['thread_ts'] === undefined,
       ),
+    /** The states of runs by the moment they were due. */
     async runStates() {
       const rows = await db.selectFrom('report_runs').select(['due', 'state']).orderBy('due').execute();
       return Object.fromEntries(rows.map(({ due, state }) => [due.toISOString().slice(0, 16), state]));
     },
-    [Symbol.asyncDispose]: () => harness[Symbol.asyncDispose](),
   };
 }
