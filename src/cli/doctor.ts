@@ -85,7 +85,11 @@ export const smokeCommand: Command = async (words, { env, fetch, log, now, print
     );
   const key = await readKeyFile(keyFile);
   const drift = createDriftWatch({ log, now, count: () => undefined });
-  const cdn = createCdn({ ...readCdnConfig(env), fetch: readOnly(fetch), onDrift: drift.report });
+  const cdn = createCdn({
+    ...readCdnConfig(env),
+    fetch: readOnly(fetch),
+    onDrift: (found) => drift.report(found),
+  });
   const findings = [...(await checkOperations(cdn.withKey(key), examples, now())), drift.examine()];
   printFindings(findings, print);
   return findings.every(({ state }) => state === 'ok' || state === 'skipped');
