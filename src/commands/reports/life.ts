@@ -12,11 +12,13 @@ import {
   type Report,
   type ReportKind,
 } from '../../views/reports/report.ts';
-import { adaptIncidents, editIncident, editOpenIncidents } from './alerts/write.ts';
+import { adaptIncidents } from './alerts/write.ts';
 import { cancelPosts } from './digests/run-digest.ts';
 import {
   type DigestPast,
   deletePlannedRuns,
+  editIncident,
+  editOpenIncidents,
   enqueueNext,
   enqueueRun,
   findFreeId,
@@ -68,7 +70,7 @@ export function createReports(options: ReportOptions) {
       const { id, kind, revision } = before;
       const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) throw createChangedError(kind);
-      const planned = await deletePlannedRuns(trx, [id]);
+      const planned = await deletePlannedRuns(trx, id);
       const row = await trx
         .updateTable('reports')
         .set({ ...changesFor(planned), failures: 0, revision: revision + 1 })

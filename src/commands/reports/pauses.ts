@@ -12,7 +12,7 @@ import type { Trx } from '../../store/schema.ts';
 import { renderPaused } from '../../views/reports/card.ts';
 import type { PauseReason, Report } from '../../views/reports/report.ts';
 import {
-  deletePlannedRuns,
+  editOpenIncidents,
   findReport,
   type ReportContext,
   type ReportOptions,
@@ -74,7 +74,7 @@ export async function pauseReports(
     | { readonly tenant: string; readonly owner?: string },
   reason: PauseReason,
   tools: Tools,
-): Promise<Report[]> {
+): Promise<void> {
   const isAppGone = reason === 'uninstalled';
   const rows = await trx
     .updateTable('reports')
@@ -90,27 +90,35 @@ export async function pauseReports(
     .where('deleted_at', 'is', null)
     .returningAll()
     .execute();
-  const paused = rows.map(readReport);
-  for (const report of paused) {
+  for (const report of rows.map(readReport)) {
     const { id: subject, tenant, owner, channel, kind } = report;
     const detail = { reason, owner: owner.userId, channel };
     await tools.audit.record({ tenant, actor: 'system', event: `${kind}-paused`, subject, detail }, trx);
+    const begun = trx.updateTable('report_runs').set({ state: 'failed' }).where('report_id', '=', subject);
+    await begun.where('state', 'in', ['due', 'collecting']).execute();
     if (!isAppGone) await putPauseNotice(trx, report, tools);
   }
-  return paused;
+}
+
+/** One that was changed since is not the one that failed. */
+export async function pauseReport(
+  { id, revision, kind }: Report,
+  reason: PauseReason,
+  { db, ports, log }: ReportContext,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await pauseReports(trx, { id, revision }, reason, ports);
+    await editOpenIncidents(trx, id, ports.outbox);
+  });
+  log.warn({ [kind]: id, reason }, `${kind} paused`);
 }
 
 /** Pauses what belongs to a person or a tenant whose keys are gone. */
 export function createPauseHook(options: ReportOptions): OffboardingHook {
   return async ({ person, tenant }) => {
     const which = person ? { tenant, owner: person.userId } : { tenant };
-    await options.db.transaction().execute(async (trx) => {
-      const paused = await pauseReports(trx, which, person ? 'owner-gone' : 'uninstalled', options);
-      await deletePlannedRuns(
-        trx,
-        paused.map(({ id }) => id),
-      );
-    });
+    const reason = person ? 'owner-gone' : 'uninstalled';
+    await options.db.transaction().execute((trx) => pauseReports(trx, which, reason, options));
   };
 }
 

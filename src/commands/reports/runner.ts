@@ -4,25 +4,19 @@ import { runConcurrently } from '../../lib/concurrency.ts';
 import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
-import {
-  type Alert,
-  type Digest,
-  isAlert,
-  isDigest,
-  type PauseReason,
-  type Report,
-} from '../../views/reports/report.ts';
+import { type Alert, type Digest, isAlert, isDigest, type Report } from '../../views/reports/report.ts';
 import type { AccountReads } from './accounts/reads.ts';
-import { editOpenIncidents, skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
+import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import type { Observation } from './checks/check.ts';
 import { findCondition } from './checks/list.ts';
-import { putRunAside, runDigest } from './digests/run-digest.ts';
-import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReports } from './pauses.ts';
+import { runDigest } from './digests/run-digest.ts';
+import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReport } from './pauses.ts';
 import {
   digestRun,
   dueData,
   enqueueNext,
   enqueueRun,
+  findDigest,
   insertRun,
   isWithin,
   type ReportContext,
@@ -46,7 +40,7 @@ const reportsDueJob = defineJob({
   /** Any of the alerts that are due may be why. */
   async putAside({ tenant, owner }, context: ReportContext) {
     for (const alert of (await findDue({ tenant, owner }, context)).filter(isAlert))
-      await pause(alert, 'crashing', context);
+      await pauseReport(alert, 'crashing', context);
     await planNext({ tenant, owner }, context);
   },
 });
@@ -56,8 +50,10 @@ const digestRunJob = defineJob({
   data: runData,
   run: ({ digestId, due }, context: ReportContext) =>
     runDigest({ report_id: digestId, due: new Date(due) }, context),
-  putAside: ({ digestId, due }, context: ReportContext) =>
-    putRunAside({ report_id: digestId, due: new Date(due) }, context),
+  async putAside({ digestId }, context: ReportContext) {
+    const digest = await findDigest(context.db, digestId);
+    if (digest) await pauseReport(digest, 'crashing', context);
+  },
 });
 
 /** Repairs lost jobs (a broken chain would silence a report), and finds workspaces in which the app works again. */
@@ -167,7 +163,7 @@ async function checkAlert(
   let observation: Observation<unknown>;
   try {
     const refused = await findRefusal(alert, ports, signal);
-    if (refused) return await pause(alert, refused, context);
+    if (refused) return await pauseReport(alert, refused, context);
     observation = await findCondition(alert.subject.condition.name).evaluate({
       ...alert.subject,
       account: await open(alert),
@@ -180,7 +176,7 @@ async function checkAlert(
   } catch (error) {
     if (signal.aborted) throw error;
     const found = classifyCdnFailure(error);
-    if (typeof found === 'string') return pause(alert, found, context);
+    if (typeof found === 'string') return pauseReport(alert, found, context);
     log.warn({ alert: alert.id, error }, 'alert cannot check');
     const { message, reference } = ports.explain(error, 'alert');
     const failure = { message: message.slice(0, 500), reference };
@@ -193,18 +189,4 @@ async function checkAlert(
 function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): boolean {
   if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
   return isWithin(hours, timeZone, nextDue);
-}
-
-async function pause(
-  { id, revision }: Alert,
-  reason: PauseReason,
-  { db, ports, log }: ReportContext,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    // One that was taken over or changed since is not the one that failed.
-    const paused = await pauseReports(trx, { id, revision }, reason, ports);
-    if (paused.length === 0) return;
-    await editOpenIncidents(trx, id, ports.outbox);
-    log.warn({ alert: id, reason }, 'alert paused');
-  });
 }

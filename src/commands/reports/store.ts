@@ -169,6 +169,16 @@ export async function findOpenIncidents(
   return Object.fromEntries(rows.map((row) => [row.kind, readIncident(row)]));
 }
 
+/** Renders the messages of open incidents again: what they say of their alert has changed. */
+export async function editOpenIncidents(trx: Trx, alertId: string, outbox: Outbox): Promise<void> {
+  for (const incident of Object.values(await findOpenIncidents(trx, alertId)))
+    await editIncident(trx, incident, outbox);
+}
+
+export async function editIncident(trx: Trx, { message }: Incident, outbox: Outbox): Promise<void> {
+  if (message !== undefined) await outbox.edit(trx, message);
+}
+
 /** When a report runs or checks next, after a moment. Checks stand on a grid of their minutes from midnight (UTC). */
 export function findNextDue(order: Order, after: Date): Date {
   if ('schedule' in order) return findNextRun(order.schedule, after);
@@ -253,8 +263,6 @@ export interface UnreadPart extends Pick<Failure, 'message' | 'reference'> {
   readonly kind: DigestKindName;
   /** Which zone, shield zone or app; absent: all of the kind. */
   readonly what?: string | undefined;
-  /** As many more that failed. */
-  readonly more: number;
 }
 
 /** What the last post told, to name what is new. Stored as JSON, one a digest. */
@@ -290,11 +298,10 @@ export async function insertRun(
 }
 
 /** Takes back planned runs that have not begun; returns the moments they were due. */
-export async function deletePlannedRuns(trx: Trx, digests: readonly string[]): Promise<Date[]> {
-  if (digests.length === 0) return [];
+export async function deletePlannedRuns(trx: Trx, digestId: string): Promise<Date[]> {
   const taken = await trx
     .deleteFrom('report_runs')
-    .where('report_id', 'in', digests)
+    .where('report_id', '=', digestId)
     .where('state', '=', 'due')
     .where('by_hand', 'is', null)
     .returning('due')

@@ -24,6 +24,8 @@ import type {
 import type { Condition, Observation } from '../checks/check.ts';
 import { findLostPlace, pauseReports } from '../pauses.ts';
 import {
+  editIncident,
+  editOpenIncidents,
   enqueueNext,
   findAlert,
   findIncident,
@@ -279,16 +281,6 @@ export async function adaptIncidents(
 
 function describeScope({ condition, targets }: Alert['subject']): string {
   return [condition.name, ...targets.toSorted()].join(' ');
-}
-
-/** Renders the messages of open incidents again: what they say of their alert has changed. */
-export async function editOpenIncidents(trx: Trx, alertId: string, outbox: Outbox): Promise<void> {
-  for (const incident of Object.values(await findOpenIncidents(trx, alertId)))
-    await editIncident(trx, incident, outbox);
-}
-
-export async function editIncident(trx: Trx, { message }: Incident, outbox: Outbox): Promise<void> {
-  if (message !== undefined) await outbox.edit(trx, message);
 }
 
 type AboutIncident = {

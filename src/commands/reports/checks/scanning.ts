@@ -141,17 +141,16 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         : `${pluralize(scanned, 'file')} scanned${when}${share}`,
     ];
     const [only] = scans.length === 1 ? scans : [];
+    const isFirst = scans.every(({ since }) => since === undefined);
     const isReported = blocked !== undefined || scanned !== undefined;
     return {
       troubles: blocked ?? 0,
       since: scans.map(({ since }) => since),
-      findings: moved.map(({ id, perDay, days, since }) => ({
+      findings: moved.map(({ id, perDay, days }) => ({
         weight: 4,
         line: () =>
           `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${perDay ? describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days)) : 'blocked uploads'}`,
         isWholeTotal: scans.length === 1,
-        // The CDN's own days have something unusual in a first run too.
-        isFirst: since === undefined,
       })),
       number: isReported ? numbers.join(' · ') : '*Upload scanning:* nothing reported',
       compared: isReported ? describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)) : '',
@@ -159,7 +158,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         scans.length === 0
           ? undefined
           : () => ({
-              lines: scans.map((scan) => renderScan(scan, scan.since !== undefined && moved.includes(scan))),
+              lines: scans.map((scan) => renderScan(scan, !isFirst && moved.includes(scan))),
               table: [],
               note: 'By the CDN’s own days; today is not over and not counted.',
               chart: renderDayChart(scans),

@@ -121,7 +121,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
 
   describe(figures, timeZone) {
     const { since, zones, used, charges, chargesBefore, attention, perDay, skipped } = figures;
-    const least = (sum: 'used' | 'charges'): string => (figures.partial?.includes(sum) ? 'at least ' : '');
+    const least = (sum: 'used' | 'charges'): string => (figures.partial[sum] ? 'at least ' : '');
     const numbers = [
       `*${pluralize(zones, 'zone')}*`,
       used === undefined ? 'bandwidth not reported' : `${least('used')}${formatBytes(used)} this month`,
@@ -192,10 +192,10 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
     used,
     charges,
     /** They are sums of some zones only: others do not report theirs. */
-    partial: listTrue({
+    partial: {
       used: zones.some(({ bandwidthUsed }) => bandwidthUsed === undefined),
       charges: zones.some((zone) => zone.charges === undefined),
-    }),
+    },
     chargesBefore: isSameMonth ? past.previous?.figures.charges : undefined,
     perDay,
     busiest: busiest.map((zone) => ({
@@ -213,7 +213,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   return { figures, baseline: { scope, at, since, zones: present } as ZoneBaseline };
 }
 
-/** A zone in tables. `unreported`: what the CDN does not report: whether it delivers, or its limit. */
+/** `hasState`, `hasLimit`: whether the CDN reports them. */
 function toUse(zone: ZoneSummary) {
   const {
     bandwidthUsed: used,
@@ -222,16 +222,13 @@ function toUse(zone: ZoneSummary) {
     suspended = false,
     isUnlimited = false,
   } = zone;
-  const unreported = listTrue({
-    state: enabled === undefined && !suspended,
-    limit: limit === undefined && !isUnlimited,
-  });
-  return { ...toNamed(zone), used, limit, unreported };
-}
-
-function listTrue<Name extends string>(all: Readonly<Record<Name, boolean>>): Name[] | undefined {
-  const names = (Object.keys(all) as Name[]).filter((name) => all[name]);
-  return names.length > 0 ? names : undefined;
+  return {
+    ...toNamed(zone),
+    used,
+    limit,
+    hasState: enabled !== undefined || suspended,
+    hasLimit: limit !== undefined || isUnlimited,
+  };
 }
 
 type Group = { count: number; readonly first: Named[] };
@@ -359,13 +356,12 @@ function roundToCents<Sum extends number | undefined>(sum: Sum): Sum {
 }
 
 function listFindings(figures: ZoneFigures): Finding[] {
-  const { since, news, limits, busiest, perDay: total } = figures;
+  const { news, limits, busiest, perDay: total } = figures;
   const newLimits = limits
     .filter(({ isNew }) => isNew)
     .map(
       (limit): Finding => ({
         weight: limit.reaches === undefined ? 0 : 3,
-        isFirst: since === undefined,
         line: () => describeLimit(limit),
       }),
     );
@@ -444,19 +440,21 @@ function renderZoneTable({ troubled, busiest }: ZoneFigures): MessageBlock[] {
   return renderTable({
     caption: 'What needs attention, then the busiest',
     columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
-    rows: [...troubled, ...others].slice(0, mostRows).map(({ id, name, used, limit, unreported, why }) => {
-      const rate = rates.get(id);
-      return [
-        name || `zone ${id}`,
-        why || (unreported?.includes('state') ? 'state not reported' : 'fine'),
-        formatCell(used, formatBytes),
-        limit !== undefined && limit > 0 && used !== undefined
-          ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
-          : { number: 0, text: unreported?.includes('limit') ? 'not reported' : 'no limit' },
-        ...(hasRates
-          ? [rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes)]
-          : []),
-      ];
-    }),
+    rows: [...troubled, ...others]
+      .slice(0, mostRows)
+      .map(({ id, name, used, limit, hasState, hasLimit, why }) => {
+        const rate = rates.get(id);
+        return [
+          name || `zone ${id}`,
+          why || (hasState ? 'fine' : 'state not reported'),
+          formatCell(used, formatBytes),
+          limit !== undefined && limit > 0 && used !== undefined
+            ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
+            : { number: 0, text: hasLimit ? 'no limit' : 'not reported' },
+          ...(hasRates
+            ? [rate === undefined ? { number: -1, text: 'not known' } : formatCell(rate, formatBytes)]
+            : []),
+        ];
+      }),
   });
 }

@@ -17,17 +17,12 @@ import {
   renderSections,
   renderSkipped,
 } from '../../../views/reports/digests/post.ts';
-import {
-  type Digest,
-  type DigestSubject,
-  type PauseReason,
-  targetTypes,
-} from '../../../views/reports/report.ts';
+import { type Digest, type DigestSubject, targetTypes } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 import { type Past, type ReadFailure } from '../checks/check.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';
-import { classifyCdnFailure, findLostPlace, findRefusal, pauseReports } from '../pauses.ts';
+import { classifyCdnFailure, findLostPlace, findRefusal, pauseReport, pauseReports } from '../pauses.ts';
 import {
   acceptBaseline,
   beginAttempt,
@@ -84,20 +79,13 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
     return postInstead(attempt, { arrives: 'skipped' });
   try {
     const refused = await findRefusal(digest, attempt.ports, context.signal);
-    if (refused) return await pauseRun(attempt, refused);
+    if (refused) return await pauseReport(digest, refused, context);
     await collectInTime(attempt, isLate);
   } catch (error) {
     // The bot stops: the job runs again.
     if (context.signal.aborted) throw error;
     await handleFailure(attempt, error);
   }
-}
-
-/** Its process died twice while it was collected: the next run may end the same. */
-export async function putRunAside(key: RunKey, context: ReportContext): Promise<void> {
-  const run = await beginAttempt(context.db, key);
-  const digest = run && (await findDigest(context.db, run.report_id));
-  if (digest) await pauseRun({ ...context, digest, run }, 'crashing');
 }
 
 async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
@@ -129,7 +117,7 @@ async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
 async function handleFailure(attempt: Attempt, error: unknown): Promise<void> {
   const { digest, run, db, now, log, ports } = attempt;
   const found = classifyCdnFailure(error);
-  if (typeof found === 'string') return pauseRun(attempt, found);
+  if (typeof found === 'string') return pauseReport(digest, found, attempt);
   // At least what the CDN asks for, and doubled with each attempt.
   const doubled = firstPauseMs * 2 ** (run.attempts - 1);
   const pauseMs = found && Math.min(longestPauseMs, Math.max(found.retryAfterMs, doubled));
@@ -145,7 +133,7 @@ async function handleFailure(attempt: Attempt, error: unknown): Promise<void> {
   if (run.by_hand === null) {
     const failed = db.updateTable('reports').set({ failures: sql<number>`failures + 1` });
     const row = await failed.where('id', '=', digest.id).returning('failures').executeTakeFirst();
-    if (row && row.failures >= mostFailures) return pauseRun(attempt, 'failing');
+    if (row && row.failures >= mostFailures) return pauseReport(digest, 'failing', attempt);
   }
   await postInstead(attempt, { arrives: 'failed', failure });
 }
@@ -154,14 +142,6 @@ async function postInstead(attempt: Attempt, post: Pick<Post, 'arrives' | 'failu
   await attempt.db.transaction().execute(async (trx) => {
     if (await moveRun(trx, attempt.run, 'collecting', 'sending')) await putPost(trx, attempt, post);
   });
-}
-
-async function pauseRun({ digest, run, db, log, ports }: Attempt, reason: PauseReason): Promise<void> {
-  const { id } = digest;
-  await db.transaction().execute(async (trx) => {
-    if (await moveRun(trx, run, 'collecting', 'failed')) await pauseReports(trx, { id }, reason, ports);
-  });
-  log.warn({ digest: id, reason }, 'digest paused');
 }
 
 interface Post {
@@ -321,7 +301,7 @@ export async function collectDigest(
     const failures: readonly ReadFailure[] = found.failures ?? [];
     for (const { reason } of failures) if (isFatal(reason)) throw reason;
     firstFailure ??= failures[0];
-    unread.push(...describeFailures(failures, explain).map((part) => ({ kind: name, ...part })));
+    unread.push(...failures.map((failure) => ({ kind: name, ...describeFailure(failure, explain) })));
     if (found.figures !== undefined) figures[name] = found.figures;
     if (found.baseline !== undefined) byKind[name] = found.baseline;
   }
@@ -336,18 +316,13 @@ function isFatal(reason: unknown): boolean {
   return reason instanceof BudgetSpent;
 }
 
-const mostDescribed = 3;
-
-function describeFailures(
-  failures: readonly ReadFailure[],
+function describeFailure(
+  { what, reason }: ReadFailure,
   explain: CollectOptions['explain'],
-): Omit<UnreadPart, 'kind'>[] {
-  return failures.slice(0, mostDescribed).map(({ what, reason }, index) => {
-    const isSaid = reason instanceof UserError;
-    const { message, reference } = isSaid ? { message: reason.message } : explain(reason);
-    const more = index === mostDescribed - 1 ? failures.length - mostDescribed : 0;
-    return { message: message.slice(0, 500), reference, what: what?.slice(0, 100), more };
-  });
+): Omit<UnreadPart, 'kind'> {
+  const { message, reference } =
+    reason instanceof UserError ? { message: reason.message, reference: undefined } : explain(reason);
+  return { message: message.slice(0, 500), reference, what: what?.slice(0, 100) };
 }
 
 /** Pure. */

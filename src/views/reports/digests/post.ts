@@ -160,8 +160,6 @@ export interface Finding {
   readonly line?: (mostNames: number) => string;
   /** It alone makes up the total of its section, so that the total's comparison would say the same again. */
   readonly isWholeTotal?: boolean;
-  /** That part is reported the first time: it is worth a line, but did not change. */
-  readonly isFirst?: boolean;
 }
 
 export interface Detail {
@@ -174,10 +172,10 @@ export interface Detail {
 }
 
 export interface Unread {
+  /** mrkdwn: `origin errors of shop` */
   readonly name: string;
   readonly message: string;
   readonly reference?: string | undefined;
-  readonly more: number;
 }
 
 export interface RenderedDigest {
@@ -229,12 +227,11 @@ export function renderSections(
   const news = listLines([...new Set([...inOrder, ...findings])], mostNames);
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
   const heading = isOnlyNew ? [{ number: `*New${describedSince}*`, compared: '' }] : numbers;
-  const details = sections.flatMap(({ label, findings, detail }) => {
+  const details = sections.flatMap(({ label, since, findings, detail }) => {
     const urgency = findings[0]?.weight ?? Number.POSITIVE_INFINITY;
     // A first run has no changes; its unusual figures are listed in the detail.
-    return detail
-      ? [{ title: label, ...detail(), urgency, changed: findings.filter((one) => !one.isFirst) }]
-      : [];
+    const changed = since.some((at) => at !== undefined) ? findings : [];
+    return detail ? [{ title: label, ...detail(), urgency, changed }] : [];
   });
   const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
   const thread = details.map((detail) => {
@@ -291,8 +288,7 @@ function listTop(
 
 function renderUnreadLine(unread: readonly Unread[]): string {
   const [one] = unread;
-  const all = unread.reduce((sum, { more }) => sum + 1 + more, 0);
-  const what = all === 1 && one ? one.name : formatCount(all, 'part');
+  const what = unread.length === 1 && one ? one.name : formatCount(unread.length, 'part');
   const reference = unread.find(({ reference }) => reference)?.reference;
   const logged = reference ? ` (reference ${escapeMrkdwn(reference, 20)})` : '';
   return `:grey_question: Not read: ${what}${logged}, more in the thread`;
@@ -300,10 +296,9 @@ function renderUnreadLine(unread: readonly Unread[]): string {
 
 function renderUnread(unread: readonly Unread[]): Message[] {
   if (unread.length === 0) return [];
-  const lines = unread.map(({ name, message, reference, more }) => {
+  const lines = unread.map(({ name, message, reference }) => {
     const logged = reference ? ` Reference ${escapeMrkdwn(reference, 20)}` : '';
-    const others = more > 0 ? ` So could ${formatInteger(more)} more.` : '';
-    return `• ${name}: ${sanitizeMrkdwn(message)}${logged}${others}`;
+    return `• ${name}: ${sanitizeMrkdwn(message)}${logged}`;
   });
   return [say(truncateLines(['*What could not be read*', ...lines], 2900))];
 }
