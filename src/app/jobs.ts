@@ -14,7 +14,7 @@ import { operationMessages } from '../commands/operations/messages.ts';
 import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
 import { alertMessages } from '../commands/reports/alerts/write.ts';
 import { digestMessages } from '../commands/reports/digests/run-digest.ts';
-import { pauseMessages } from '../commands/reports/pauses.ts';
+import { pauseMessages } from '../commands/reports/life.ts';
 import { reconcileReportsJob, reportJobs } from '../commands/reports/runner.ts';
 import type { ReportPorts } from '../commands/reports/store.ts';
 import { dayMs, toUtcDay } from '../lib/time.ts';

@@ -27,7 +27,7 @@ import type { Posted } from './slack-port.ts';
  * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
  * 7. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
  *
- * `commands/reports/pauses.ts` has small kinds and their `put`.
+ * `commands/reports/life.ts` has small kinds and their `put`.
  */
 export interface Outbox {
   /** Stores a message. False where its id is there already. */

@@ -10,7 +10,7 @@ import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts'
 import type { Observation } from './checks/check.ts';
 import { findCondition } from './checks/list.ts';
 import { runDigest } from './digests/run-digest.ts';
-import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReport } from './pauses.ts';
+import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReport } from './life.ts';
 import {
   digestRun,
   dueData,

@@ -378,3 +378,8 @@ export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promis
     .where((row) => row.and({ report_id, next_due: due }))
     .execute();
 }
+
+/** In the outbox. */
+export function postId({ report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>): string {
+  return `digest:${report_id}:${due.toISOString()}:${attempts}`;
+}

@@ -1,8 +1,7 @@
 import { jobs, type Ports } from '../../../src/app/jobs.ts';
 import type { Person } from '../../../src/auth/identity.ts';
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
-import { createReports, type ReportService } from '../../../src/commands/reports/life.ts';
-import { createPauseHook } from '../../../src/commands/reports/pauses.ts';
+import { createPauseHook, createReports, type ReportService } from '../../../src/commands/reports/life.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue/define-job.ts';

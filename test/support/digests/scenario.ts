@@ -56,7 +56,7 @@ const settings: SettingsReads = {
 export async function createDigestScenario(
   subject: Partial<DigestSubject> = {},
   data: Partial<CdnData> = {},
-  { signal, ...how }: { readonly patienceMs?: number; readonly signal?: AbortSignal } = {},
+  { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<DigestScenario> {
   let now = Date.UTC(2026, 10, 2, 9);
   const cdn = await startCdn({ zones: 0, data, now: () => now });
@@ -98,7 +98,6 @@ export async function createDigestScenario(
       now: moment,
       history,
       baseline: before,
-      ...how,
       explain: (error) => ({
         message: error instanceof ApiError ? `The CDN said ${error.code}.` : 'Something else failed.',
         reference: 'REF23456',

@@ -185,9 +185,10 @@ export class BudgetSpent extends UserError {
 
 /** Counts one request before it is sent. @throws BudgetSpent */
 async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
+  const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs);
   const counted = await db
     .insertInto('read_budgets')
-    .values({ ...keyOf(person, now), requests: 1 })
+    .values({ tenant: tenantId(person), user_id: person.userId, hour, requests: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant', 'user_id', 'hour'])
@@ -196,14 +197,5 @@ async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
     )
     .returning('requests')
     .executeTakeFirst();
-  if (!counted) throw new BudgetSpent(endOfHour(now));
-}
-
-function keyOf(person: Person, now: Date) {
-  const hour = new Date(endOfHour(now).getTime() - hourMs);
-  return { tenant: tenantId(person), user_id: person.userId, hour };
-}
-
-function endOfHour(at: Date): Date {
-  return new Date((Math.floor(at.getTime() / hourMs) + 1) * hourMs);
+  if (!counted) throw new BudgetSpent(new Date(hour.getTime() + hourMs));
 }

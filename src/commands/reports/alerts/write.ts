@@ -19,13 +19,11 @@ import type {
   IncidentFigures,
   IncidentPart,
   Part,
-  Report,
 } from '../../../views/reports/report.ts';
 import type { Condition, Observation } from '../checks/check.ts';
-import { findLostPlace, pauseReports } from '../pauses.ts';
+import { findLostPlace, pauseReports } from '../life.ts';
 import {
   editIncident,
-  editOpenIncidents,
   enqueueNext,
   findAlert,
   findIncident,
@@ -256,31 +254,6 @@ async function tellHeartbeat({ trx, context, at, alert, isSnoozed }: Commit) {
     doubt: 'once',
   });
   return { heartbeat_at: at };
-}
-
-export async function adaptIncidents(
-  trx: Trx,
-  { id, owner, subject, deletedAt }: Alert,
-  before: Report,
-  { outbox, now }: { readonly outbox: Outbox; readonly now: Date },
-): Promise<void> {
-  const { subject: left } = before as Alert;
-  const isOther = describeScope(subject) !== describeScope(left);
-  // A memory of another subject, or read with another key, would be taken for a change.
-  if (isOther || owner.userId !== before.owner.userId)
-    await trx.updateTable('reports').set({ state: null, checked_at: null }).where('id', '=', id).execute();
-  if (!isOther && !deletedAt) return editOpenIncidents(trx, id, outbox);
-  // Whether they are over stays unknown.
-  for (const incident of Object.values(await findOpenIncidents(trx, id))) {
-    const figures = writeBody({ ...incident.figures, left } satisfies IncidentFigures);
-    const row = trx.updateTable('report_incidents').set({ closed_at: now, figures });
-    await row.where('id', '=', incident.id).execute();
-    await editIncident(trx, incident, outbox);
-  }
-}
-
-function describeScope({ condition, targets }: Alert['subject']): string {
-  return [condition.name, ...targets.toSorted()].join(' ');
 }
 
 type AboutIncident = {

@@ -22,16 +22,15 @@ import {
   compareWithPast,
   type DigestKind,
   defineCondition,
-  explainFailures,
   findEarlier,
   flattenName,
   hasMoved,
   type Judged,
   type JudgeInput,
+  judgeEach,
   moreThan,
   noise,
   type Observation,
-  observe,
   type ReadParts,
   readEach,
   sumReported,
@@ -60,32 +59,19 @@ async function readApps(
   return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length };
 }
 
-/** @throws UserError where the CDN reports none of them; the failure where none could be read. */
+/** @throws UserError where the CDN reports none of them. */
 function judgeApps(
   facts: AppFacts,
   wrongIf: string,
   judge: (app: AppSummary) => Pick<Judged, 'is' | 'isWrong' | 'value'>,
 ): Observation {
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
-  const unread = explainFailures(facts, nameApp);
-  const judged = facts.read.map(({ item, value }) => ({
-    id: item,
-    name: nameApp(item),
-    wrongIf,
-    ...judge(value),
-  }));
-  const [first] = judged;
-  if (first && judged.every(({ isWrong }) => isWrong === undefined))
-    throw new UserError(`App ${first.name}: ${first.is}.`, 'Look at the app itself.');
-  const values = judged.flatMap(({ value }) => value ?? []);
-  const left = facts.of - judged.length - unread.length;
-  return observe(judged, {
-    value: values.length > 0 ? Math.max(...values) : undefined,
-    unread: facts.failures.map(({ item }) => item),
-    notes: [
-      ...(left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostApps}`)] : []),
-      ...unread,
-    ],
+  const left = facts.of - facts.read.length - facts.failures.length;
+  const notes = left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostApps}`)] : [];
+  return judgeEach(facts, nameApp, {
+    notes,
+    refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Look at the app itself.'),
+    judge: (app) => ({ wrongIf, ...judge(app) }),
   });
 }
 

@@ -157,7 +157,6 @@ export interface CollectInput<Figures, Baseline = never> {
   /** Figures of this kind in earlier runs, newest first, at most 60. */
   readonly past: readonly Past<Figures>[];
   readonly baseline: Baseline | undefined;
-  readonly patienceMs: number;
 }
 
 export interface CollectResult<Figures, Baseline = never> {
@@ -218,6 +217,26 @@ export function explainFailures<Item>(
     if (why === undefined || read.length === 0) throw reason;
     return toNote(name(item), why);
   });
+}
+
+/** @throws the failure where none could be read, and `refuse` where the CDN reports nothing to judge. */
+export function judgeEach<Value>(
+  facts: ReadParts<string, Value>,
+  name: (id: string) => string,
+  how: {
+    readonly refuse: (first: Pick<Judged, 'name' | 'is'>) => UserError;
+    readonly judge: (value: Value) => Omit<Judged, 'id' | 'name'>;
+    readonly notes?: readonly Evidence[];
+  },
+): Observation {
+  const notes = [...(how.notes ?? []), ...explainFailures(facts, name)];
+  const judged = facts.read
+    .map(({ item, value }) => ({ id: item, name: name(item), ...how.judge(value) }))
+    .toSorted((a, b) => (b.value ?? -1) - (a.value ?? -1));
+  const [first] = judged;
+  if (first && judged.every(({ isWrong }) => isWrong === undefined)) throw how.refuse(first);
+  const unread = facts.failures.map(({ item }) => item);
+  return observe(judged, { value: first?.value, unread, notes });
 }
 
 /** Why one of several could not be read; undefined for a failure that concerns all. */

@@ -1,14 +1,11 @@
 import { UserError } from '../../../errors.ts';
-import { dayMs, hourMs, minuteMs, startOfDay, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
-import type { MessageBlock } from '../../../views/blocks/blocks.ts';
-import { chooseBucketSize, renderChart, sumBuckets } from '../../../views/blocks/chart.ts';
+import { dayMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import {
   countOf,
   formatCount,
   formatDuration,
   formatInteger,
   formatNumber,
-  formatPeriod,
   listSome,
   pluralize,
 } from '../../../views/blocks/format.ts';
@@ -22,8 +19,8 @@ import {
   describeRate,
   type Finding,
   isIncrease,
-  listNames,
   type Named,
+  renderTrend,
 } from '../../../views/reports/digests/post.ts';
 import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
 import { chooseZones, mostLogs, readOriginHost } from '../../origin-errors/choose-zones.ts';
@@ -44,7 +41,6 @@ import {
   type Judged,
   type JudgeInput,
   listMissing,
-  maxNamed,
   measureBaseline,
   moreThan,
   mostEvidence,
@@ -56,6 +52,7 @@ import {
   readEach,
   toNamed,
   toNote,
+  trendOf,
 } from './check.ts';
 
 type NamedZone = Named & { readonly host: string | undefined };
@@ -391,6 +388,8 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   };
 }
 
+/** A digest reads no further log after this. */
+const patienceMs = 90_000;
 const mostDays = 7;
 const mostCodes = 12;
 const mostNewCodes = 10;
@@ -444,7 +443,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
 };
 
 async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
-  const { now, patienceMs, account, targets, baseline } = input;
+  const { now, account, targets, baseline } = input;
   const scope = targets.zones.toSorted().join(' ');
   const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
   const dayAgo = now.getTime() - dayMs;
@@ -459,7 +458,7 @@ async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
   const failures = found.failures.map(({ item, reason }) => ({ what: item.name, reason }));
   if (read.length === 0 && failures.length > 0) return { figures: undefined, failures };
   const { found: codes, memory } = findNewCodes(read, baseline);
-  const counted = await summarize(read, since, past, now);
+  const counted = summarize(read, since, past, now);
   const figures = {
     scope,
     since: past.since,
@@ -476,35 +475,21 @@ function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
   const all = found.flatMap(({ zone, codes }) => {
     const sums = zone.counts.sum(zone.counts.since).codes;
     return codes.map((code) => ({
+      ...toNamed(zone),
       code: flattenName(code),
-      zone: toNamed(zone),
       count: sums.get(code) ?? 0,
     }));
   });
-  return [...Map.groupBy(all, ({ code }) => code)]
-    .map(([code, ofCode]) => ({
-      code,
-      count: ofCode.reduce((sum, { count }) => sum + count, 0),
-      zones: { count: ofCode.length, first: ofCode.slice(0, maxNamed).map(({ zone }) => zone) },
-    }))
-    .toSorted((a, b) => b.count - a.count)
-    .slice(0, mostNewCodes);
+  return all.toSorted((a, b) => b.count - a.count).slice(0, mostNewCodes);
 }
 
-async function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
+function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
   const until = now.getTime();
   const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
     const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
     return compareWithPast(perDay, past, find, noise.errors);
   };
   const codes = new Map<string, number>();
-  const firstHour = Math.floor(from / hourMs) * hourMs;
-  const hours: number[] = [];
-  for (let begin = firstHour; begin < until; begin += hourMs) {
-    const sums = read.map(({ counts }) => counts.sum(Math.max(from, begin), Math.min(until, begin + hourMs)));
-    hours.push(sums.reduce((sum, { total }) => sum + total, 0));
-    await yieldToEventLoop();
-  }
   let undated = 0;
   const zones = read.map(({ id, name, counts }) => {
     const sum = counts.sum(from, until);
@@ -520,26 +505,25 @@ async function summarize(read: readonly ReadZone[], from: number, past: Earlier<
     };
   });
   const total = zones.reduce((sum, zone) => sum + zone.total, 0);
+  const perDay = compare(total, (found) => found.perDay);
   return {
     from: new Date(from).toISOString(),
     total,
-    perDay: compare(total, (found) => found.perDay),
+    perDay,
+    trend: trendOf(past, now, perDay, (found) => found.perDay),
     zones: zones.toSorted((a, b) => b.total - a.total),
     codes: rank(codes)
       .slice(0, mostCodes)
       .map(([name, count]) => [flattenName(name), count] as const),
-    /** By hour, the last one the current hour; `firstHour` began then, epoch ms. */
-    hours,
-    firstHour,
-    /** Entries without a time that can be read, which are in no hour; absent where there are none. */
+    /** Entries without a readable time; absent where there are none. */
     undated: undated || undefined,
   };
 }
 
 function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {
-  const newCodes = fresh.map(({ code, count, zones }): Finding => {
-    const what = `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in`;
-    return { weight: 2, line: (most) => `${what} ${listNames(zones, most)}` };
+  const newCodes = fresh.map(({ code, count, ...zone }): Finding => {
+    const text = `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in ${describeName(zone)}`;
+    return { weight: 2, line: () => text };
   });
   const moved = zones.flatMap((zone): Finding[] => {
     const { perDay } = zone;
@@ -576,7 +560,11 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
         ]),
     }),
     note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
-    chart: renderHourChart(errors, timeZone),
+    chart: renderTrend(
+      { title: pluralize(errors.total, 'origin error'), unit: 'Errors a day' },
+      [{ name: 'Errors', points: errors.trend }],
+      timeZone,
+    ),
   };
 }
 
@@ -586,27 +574,4 @@ function listCounts(counts: ErrorFigures['codes']): string {
     ([name, count]) => `${name ? formatCode(name, 60) : 'no code'} ${formatInteger(count)}`,
   );
   return truncateLines(words, 1000, ', ');
-}
-
-const bucketHours = [1, 2, 3, 4, 6, 12, 24] as const;
-
-function renderHourChart({ hours, firstHour, total }: ErrorFigures, timeZone: string): MessageBlock[] {
-  if (hours.every((count) => count === 0)) return [];
-  const size = chooseBucketSize(hours.length, bucketHours);
-  const sums = sumBuckets(hours, size);
-  const starts = sums.map((_, nth) =>
-    formatRunTime(new Date(firstHour + nth * size * hourMs), timeZone).split(' '),
-  );
-  const labels = starts.map(([weekday, , , time], nth) => {
-    // The day where it begins.
-    const day = weekday === starts[nth - 1]?.[0] ? '' : `${weekday} `;
-    return `${day}${time}${nth === sums.length - 1 ? '–now' : ''}`;
-  });
-  return renderChart({
-    kind: 'bar',
-    title: pluralize(total, 'origin error'),
-    unit: `Errors each ${formatPeriod(size * 60)}, ${timeZone}`,
-    labels,
-    series: [{ name: 'Errors', values: sums }],
-  });
 }

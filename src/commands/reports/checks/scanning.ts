@@ -1,8 +1,7 @@
 import type { ScanDay, UploadScanningMetrics } from '../../../api/upload-scanning.ts';
 import { UserError } from '../../../errors.ts';
-import { dayMs, shiftDay, toUtcDay } from '../../../lib/time.ts';
+import { dayMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
-import { renderChart } from '../../../views/blocks/chart.ts';
 import {
   agree,
   formatCount,
@@ -13,34 +12,36 @@ import {
   pluralize,
 } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
-import { describeComparison, describeRate, inBrackets } from '../../../views/reports/digests/post.ts';
+import {
+  describeComparison,
+  describeRate,
+  inBrackets,
+  type Point,
+  renderTrend,
+} from '../../../views/reports/digests/post.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CollectInput,
   compareEach,
   type DigestKind,
   defineCondition,
-  explainFailures,
   findEarlier,
   findOutlier,
   hasMoved,
   type JudgeInput,
+  judgeEach,
   moreThan,
   noise,
-  observe,
   type Past,
   type ReadParts,
   readEach,
   sumReported,
-  toNote,
 } from './check.ts';
 
 type Scans = ReadParts<string, UploadScanningMetrics>;
 
 const readScans = (account: AccountReads, ids: readonly string[]): Promise<Scans> =>
   readEach([...new Set(ids)], (id) => account.uploadScanning.metrics(id));
-
-const nameShield = (id: string): string => `shield zone ${id}`;
 
 /** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
 export const scanning = defineCondition({
@@ -54,39 +55,24 @@ export const scanning = defineCondition({
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatCount(threshold, 'blocked upload')} in a day`,
   read: ({ account, targets }) => readScans(account, targets),
-  judge(scans: Scans, { threshold, now, lookedAt }: JudgeInput) {
-    const unread = explainFailures(scans, nameShield);
-    const found = scans.read.map(({ item: id, value }) => ({ id, days: findDays(value, now, lookedAt) }));
-    const silent = found.filter(({ days }) => days.length === 0);
-    if (silent.length === found.length)
-      throw new UserError(
-        'The CDN reports no upload scanning of today or yesterday.',
-        'Look at the shield zone in its control panel.',
-      );
-    const judged = found
-      .flatMap(({ id, days }) =>
-        days
-          .toSorted((a, b) => b.blocked - a.blocked)
-          .slice(0, 1)
-          .map(({ day, blocked }) => ({
-            id,
-            name: nameShield(id),
-            is: `${formatCount(blocked, 'upload')} blocked on ${day}`,
-            wrongIf: `more than ${formatInteger(threshold)} in a day (UTC)`,
-            isWrong: blocked > threshold,
-            value: blocked,
-          })),
-      )
-      .toSorted((a, b) => b.value - a.value);
-    return observe(judged, {
-      value: judged[0]?.value,
-      unread: [...scans.failures.map(({ item }) => item), ...silent.map(({ id }) => id)],
-      notes: [
-        ...silent.map(({ id }) => toNote(nameShield(id), 'nothing reported of today or yesterday')),
-        ...unread,
-      ],
-    });
-  },
+  judge: (scans: Scans, { threshold, now, lookedAt }: JudgeInput) =>
+    judgeEach(scans, (id) => `shield zone ${id}`, {
+      refuse: () =>
+        new UserError(
+          'The CDN reports no upload scanning of today or yesterday.',
+          'Look at the shield zone in its control panel.',
+        ),
+      judge(metrics) {
+        const [worst] = findDays(metrics, now, lookedAt).toSorted((a, b) => b.blocked - a.blocked);
+        if (!worst) return { is: 'nothing reported of today or yesterday', isWrong: undefined };
+        return {
+          is: `${formatCount(worst.blocked, 'upload')} blocked on ${worst.day}`,
+          wrongIf: `more than ${formatInteger(threshold)} in a day (UTC)`,
+          isWrong: worst.blocked > threshold,
+          value: worst.blocked,
+        };
+      },
+    }),
   formatValue: (blocked) => `${formatInteger(blocked)} blocked`,
   unit: 'Blocked uploads a day',
   next: (part) => ({ label: 'Show upload scanning', command: part ? `scanning ${part.id}` : 'scanning' }),
@@ -178,9 +164,10 @@ function compareDays(
   const byDay = new Map(metrics.days.flatMap((day) => (day.day === undefined ? [] : [[day.day, day]])));
   const whole = [...byDay.keys()].filter((day) => day < toUtcDay(input.now)).toSorted();
   const last = whole.at(-1);
-  const trend = whole
-    .slice(-daysCharted)
-    .map((day) => [day, byDay.get(day)?.blockedRequests ?? null] as const);
+  const trend = whole.slice(-daysCharted).flatMap((day): Point[] => {
+    const blocked = byDay.get(day)?.blockedRequests;
+    return blocked === undefined ? [] : [[startOfDay(day), blocked]];
+  });
   type Member = 'filesScanned' | 'blockedRequests';
   const list = (member: Member, daysBack = 0): (number | undefined)[] =>
     Array.from({ length: days }, (_, nth) =>
@@ -240,20 +227,17 @@ function renderScan(
 }
 
 function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
-  const days = [...new Set(scans.flatMap(({ trend }) => trend.map(([day]) => day)))].toSorted();
-  const all = scans.flatMap(({ trend }) => trend.map(([, blocked]) => blocked ?? 0));
-  if (all.every((blocked) => blocked === 0)) return [];
-  return renderChart({
-    kind: 'bar',
-    title: `Blocked uploads, ${formatShortDay(days[0] ?? '')}–${formatShortDay(days.at(-1) ?? '')}: ${formatInteger(Math.max(...all))} on the worst day`,
-    unit: 'Blocked uploads a day',
-    labels: days.map(formatShortDay),
-    series: scans
-      .filter(({ trend }) => trend.length > 0)
-      .map(({ id, trend }) => {
-        const byDay = new Map(trend);
-        return { name: `Shield zone ${id}`, values: days.map((day) => byDay.get(day) ?? undefined) };
-      }),
-    newest: daysCharted,
-  });
+  const all = scans.flatMap(({ trend }) => trend).toSorted(([a], [b]) => a - b);
+  const most = Math.max(0, ...all.map(([, blocked]) => blocked));
+  const [first = 0, last = 0] = [all[0]?.[0], all.at(-1)?.[0]];
+  if (most === 0) return [];
+  const [from, to] = [first, last].map((at) => formatShortDay(toUtcDay(new Date(at))));
+  return renderTrend(
+    {
+      title: `Blocked uploads, ${from}–${to}: ${formatInteger(most)} on the worst day`,
+      unit: 'Blocked uploads a day',
+    },
+    scans.map(({ id, trend }) => ({ name: `Shield zone ${id}`, points: trend })),
+    'UTC',
+  );
 }

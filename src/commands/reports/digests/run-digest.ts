@@ -4,7 +4,7 @@ import { createErrorBudget } from '../../../api/http/request.ts';
 import { UserError } from '../../../errors.ts';
 import { findNextRun } from '../../../lib/schedule.ts';
 import { hourMs, minuteMs } from '../../../lib/time.ts';
-import { defineMessage, type Outbox, type Refusal } from '../../../outbox/outbox.ts';
+import { defineMessage, type Refusal } from '../../../outbox/outbox.ts';
 import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
 import type { Message } from '../../../views/blocks/blocks.ts';
@@ -22,7 +22,7 @@ import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 import { type Past, type ReadFailure } from '../checks/check.ts';
 import { digestKinds, findDigestKind } from '../checks/list.ts';
-import { classifyCdnFailure, findLostPlace, findRefusal, pauseReport, pauseReports } from '../pauses.ts';
+import { classifyCdnFailure, findLostPlace, findRefusal, pauseReport, pauseReports } from '../life.ts';
 import {
   acceptBaseline,
   beginAttempt,
@@ -34,6 +34,7 @@ import {
   findDigest,
   loadPast,
   moveRun,
+  postId,
   type ReportContext,
   type ReportPorts,
   type RunKey,
@@ -187,20 +188,6 @@ async function putPost(
   }
 }
 
-/** The posts of a deleted digest are not sent any more; those of a paused one are. */
-export async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<void> {
-  const sending = trx
-    .selectFrom('report_runs')
-    .where('report_id', '=', digestId)
-    .where('state', '=', 'sending');
-  for (const run of await sending.selectAll().execute())
-    if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
-}
-
-function postId({ report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>): string {
-  return `digest:${report_id}:${due.toISOString()}:${attempts}`;
-}
-
 const digestPost = defineMessage<AboutRun, ReportPorts>({
   kind: 'digest-post',
   async render(about, { db }) {
@@ -269,7 +256,6 @@ interface CollectOptions extends DigestPast {
   readonly account: AccountReads;
   readonly now: Date;
   readonly explain: (error: unknown) => Pick<Failure, 'message' | 'reference'>;
-  readonly patienceMs?: number;
 }
 
 /**
@@ -278,7 +264,7 @@ interface CollectOptions extends DigestPast {
  */
 export async function collectDigest(
   subject: DigestSubject,
-  { account, now, explain, patienceMs = 90_000, ...past }: CollectOptions,
+  { account, now, explain, ...past }: CollectOptions,
 ): Promise<{ readonly collected: Collected; readonly baseline: DigestBaseline }> {
   // Runs are compared by name through the baseline: without it this is a first run.
   const history = past.baseline ? past.history : [];
@@ -296,7 +282,6 @@ export async function collectDigest(
       targets: subject.targets,
       past: history.flatMap(read),
       baseline: byKind[name],
-      patienceMs,
     }).catch((reason: unknown) => ({ figures: undefined, baseline: undefined, failures: [{ reason }] }));
     const failures: readonly ReadFailure[] = found.failures ?? [];
     for (const { reason } of failures) if (isFatal(reason)) throw reason;

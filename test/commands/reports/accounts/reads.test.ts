@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
 import { BudgetSpent, requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
 import { createZoneCache } from '../../../../src/commands/zones/zone-cache.ts';
@@ -6,155 +6,151 @@ import { dayMs, hourMs } from '../../../../src/lib/time.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { alice, never, startAccounts } from './account-harness.ts';
 
-const engines = await prepareEngines();
+const { embedded } = await prepareEngines();
 const bob = { ...alice, userId: 'U0BOB0000' };
 
-describe('reads of one account', () => {
-  test('at the same time and within a minute are one request, for each account', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    await world.link(bob);
-    const [one, other, bobs] = await Promise.all([
-      world.accounts.open(alice, never),
-      world.accounts.open(alice, never),
-      world.accounts.open(bob, never),
-    ]);
-    const [appId = ''] = world.simulator.data.apps.map(({ id }) => id);
-    const lists = await Promise.all([one, other, one].map(({ pullZones }) => pullZones.all()));
-    await Promise.all([one, other].map(({ apps }) => apps.summary(appId)));
-    expect(lists.map(({ zones }) => zones.length)).toEqual([12, 12, 12]);
-    expect([world.requests(/pullzone/), world.requests(/summary/)]).toEqual([1, 1]);
-    await bobs.pullZones.all();
-    expect(world.requests(/pullzone/)).toBe(2);
-    world.later(59_000);
-    await other.pullZones.all();
-    expect(world.requests(/pullzone/)).toBe(2);
-    world.later(2_000);
-    await other.pullZones.all();
-    expect(world.requests(/pullzone/)).toBe(3);
-  });
-
-  test('certificates are read with their ends alone', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    const { pullZones } = await world.accounts.open(alice, never);
-    const [certificates] = await Promise.all([pullZones.certificates(), pullZones.certificates()]);
-    expect(world.requests(/pullzone/)).toBe(1);
-    expect(certificates.length).toBeGreaterThan(8);
-    for (const { hostname, endsAt } of certificates) {
-      expect(hostname).toMatch(/\.example\.(?:com|org)$/u);
-      expect(endsAt?.getTime()).toBeGreaterThan(world.now().getTime());
-    }
-    expect(JSON.stringify(certificates)).not.toMatch(/CANARY|BEGIN/u);
-  });
-
-  test('a replaced key and an end of access never see earlier reads', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    const read = async () => (await world.accounts.open(alice, never)).pullZones.all();
-    await read();
-    await world.link();
-    await read();
-    expect(world.requests(/pullzone/)).toBe(2);
-    await world.accounts.drop({ person: alice, tenant: 'T0ACME000' });
-    await read();
-    await world.accounts.drop({ person: undefined, tenant: 'T0ACME000' });
-    await read();
-    expect(world.requests(/pullzone/)).toBe(4);
-  });
-
-  test('one reader that is aborted leaves the others their answer; the last one ends the request', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    const answer = Promise.withResolvers<void>();
-    world.simulator.faults.add({ match: { path: /pullzone/ }, until: answer.promise, times: 2 });
-    const [first, second] = [new AbortController(), new AbortController()];
-    const reads = await Promise.all([first, second].map(({ signal }) => world.accounts.open(alice, signal)));
-    const lists = reads.map(({ pullZones }) => pullZones.all());
-    await world.simulator.received(({ path }) => path === '/pullzone');
-    first.abort();
-    await expect(lists[0]).rejects.toMatchObject({ code: 'cancelled' });
-    answer.resolve();
-    expect((await lists[1])?.zones).toHaveLength(12);
-
-    world.later(hourMs);
-    const alone = reads[1]?.pullZones.all();
-    second.abort();
-    await expect(alone).rejects.toMatchObject({ code: 'cancelled' });
-    // Nothing of it is joined by the next reader.
-    await (await world.accounts.open(alice, never)).pullZones.all();
-  });
-
-  test('a list that a job read answers commands at once', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    await (await world.accounts.open(alice, never)).pullZones.all();
-    const zoneCache = createZoneCache({ now: world.now, lists: world.zoneLists });
-    const mine = zoneCache.forPerson(alice);
-    expect(mine.get()?.zones).toHaveLength(12);
-    // A list that a command read may be of another key.
-    mine.set({ zones: [], skipped: 0, account: 'of another key' });
-    expect((await (await world.accounts.open(alice, never)).pullZones.all()).zones).toHaveLength(12);
-    // One for each of the two keys.
-    expect(world.zoneLists.size()).toBe(2);
-  });
-
-  test('a zone’s log is downloaded once for all who ask while it is read, also when one of them leaves', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    world.simulator.data.originErrors.count = 3;
-    const answer = Promise.withResolvers<void>();
-    world.simulator.faults.add({ match: { host: 'origin-logging' }, until: answer.promise });
-    const gone = new AbortController();
-    const [one, two, three] = await Promise.all(
-      [never, never, gone.signal].map((signal) => world.accounts.open(alice, signal)),
-    );
-    const reads = [one, two, three].map((account) => account?.errors('1001'));
-    await world.simulator.received(({ host }) => host === 'origin-logging');
-    gone.abort();
-    await expect(reads[2]).rejects.toMatchObject({ code: 'cancelled' });
-    answer.resolve();
-    const counts = await Promise.all([reads[0], reads[1], two?.errors('1001')]);
-    expect(new Set(counts).size).toBe(1);
-    expect(world.requests(/11-20-2026/)).toBe(1);
-  });
-
-  test('a failure reaches all who wait and is not kept', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    world.simulator.faults.add({ match: { path: /pullzone/ }, status: 401 });
-    const { pullZones } = await world.accounts.open(alice, never);
-    const failed = await Promise.allSettled([pullZones.all(), pullZones.all()]);
-    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-    expect((await pullZones.all()).zones).toHaveLength(12);
-    expect(world.requests(/pullzone/)).toBe(2);
-  });
-
-  test('a person without a key gets the sentence that leads to connecting one', async () => {
-    const world = await startAccounts(await engines.embedded.emptyDatabase());
-    await expect(world.accounts.open(bob, never)).rejects.toMatchObject({ offer: 'connect' });
-  });
+test('at the same time and within a minute are one request, for each account', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  await world.link(bob);
+  const [one, other, bobs] = await Promise.all([
+    world.accounts.open(alice, never),
+    world.accounts.open(alice, never),
+    world.accounts.open(bob, never),
+  ]);
+  const [appId = ''] = world.simulator.data.apps.map(({ id }) => id);
+  const lists = await Promise.all([one, other, one].map(({ pullZones }) => pullZones.all()));
+  await Promise.all([one, other].map(({ apps }) => apps.summary(appId)));
+  expect(lists.map(({ zones }) => zones.length)).toEqual([12, 12, 12]);
+  expect([world.requests(/pullzone/), world.requests(/summary/)]).toEqual([1, 1]);
+  await bobs.pullZones.all();
+  expect(world.requests(/pullzone/)).toBe(2);
+  world.later(59_000);
+  await other.pullZones.all();
+  expect(world.requests(/pullzone/)).toBe(2);
+  world.later(2_000);
+  await other.pullZones.all();
+  expect(world.requests(/pullzone/)).toBe(3);
 });
 
-describe.each(engines.both)('the hourly budget on $name', ({ skip, emptyDatabase }) => {
-  test.skipIf(skip)('counts the requests of all processes, refuses more, and begins anew', async () => {
-    const database = await emptyDatabase();
-    const { db } = database;
-    const world = await startAccounts(database);
-    const second = world.another();
-    for (const accounts of [world.accounts, second]) {
-      await (await accounts.open(alice, never)).pullZones.all();
-    }
-    const resetsAt = new Date('2026-11-20T11:00:00Z');
-    expect(await db.selectFrom('read_budgets').select('requests').execute()).toEqual([{ requests: 2 }]);
+test('certificates are read with their ends alone', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  const { pullZones } = await world.accounts.open(alice, never);
+  const [certificates] = await Promise.all([pullZones.certificates(), pullZones.certificates()]);
+  expect(world.requests(/pullzone/)).toBe(1);
+  expect(certificates.length).toBeGreaterThan(8);
+  for (const { hostname, endsAt } of certificates) {
+    expect(hostname).toMatch(/\.example\.(?:com|org)$/u);
+    expect(endsAt?.getTime()).toBeGreaterThan(world.now().getTime());
+  }
+  expect(JSON.stringify(certificates)).not.toMatch(/CANARY|BEGIN/u);
+});
 
-    await db.updateTable('read_budgets').set({ requests: requestsPerHour }).execute();
-    const late = await second.open(alice, never);
-    const spent = await late.apps.summary('app').catch((error: unknown) => error);
-    expect(spent).toBeInstanceOf(BudgetSpent);
-    expect(spent).toMatchObject({ resetsAt });
-    expect((await late.pullZones.all()).zones).toHaveLength(12);
-    expect(world.requests(/summary/)).toBe(0);
+test('a replaced key and an end of access never see earlier reads', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  const read = async () => (await world.accounts.open(alice, never)).pullZones.all();
+  await read();
+  await world.link();
+  await read();
+  expect(world.requests(/pullzone/)).toBe(2);
+  await world.accounts.drop({ person: alice, tenant: 'T0ACME000' });
+  await read();
+  await world.accounts.drop({ person: undefined, tenant: 'T0ACME000' });
+  await read();
+  expect(world.requests(/pullzone/)).toBe(4);
+});
 
-    world.later(hourMs);
-    await late.pullZones.all();
-    const counted = await db.selectFrom('read_budgets').select('requests').orderBy('hour').execute();
-    expect(counted.at(-1)).toEqual({ requests: 1 });
-    world.later(dayMs + hourMs);
-    await deleteOldRows(db, world.now());
-    expect(await db.selectFrom('read_budgets').selectAll().execute()).toEqual([]);
-  });
+test('one reader that is aborted leaves the others their answer; the last one ends the request', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  const answer = Promise.withResolvers<void>();
+  world.simulator.faults.add({ match: { path: /pullzone/ }, until: answer.promise, times: 2 });
+  const [first, second] = [new AbortController(), new AbortController()];
+  const reads = await Promise.all([first, second].map(({ signal }) => world.accounts.open(alice, signal)));
+  const lists = reads.map(({ pullZones }) => pullZones.all());
+  await world.simulator.received(({ path }) => path === '/pullzone');
+  first.abort();
+  await expect(lists[0]).rejects.toMatchObject({ code: 'cancelled' });
+  answer.resolve();
+  expect((await lists[1])?.zones).toHaveLength(12);
+
+  world.later(hourMs);
+  const alone = reads[1]?.pullZones.all();
+  second.abort();
+  await expect(alone).rejects.toMatchObject({ code: 'cancelled' });
+  // Nothing of it is joined by the next reader.
+  await (await world.accounts.open(alice, never)).pullZones.all();
+});
+
+test('a list that a job read answers commands at once', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  await (await world.accounts.open(alice, never)).pullZones.all();
+  const zoneCache = createZoneCache({ now: world.now, lists: world.zoneLists });
+  const mine = zoneCache.forPerson(alice);
+  expect(mine.get()?.zones).toHaveLength(12);
+  // A list that a command read may be of another key.
+  mine.set({ zones: [], skipped: 0, account: 'of another key' });
+  expect((await (await world.accounts.open(alice, never)).pullZones.all()).zones).toHaveLength(12);
+  // One for each of the two keys.
+  expect(world.zoneLists.size()).toBe(2);
+});
+
+test('a zone’s log is downloaded once for all who ask while it is read, also when one of them leaves', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  world.simulator.data.originErrors.count = 3;
+  const answer = Promise.withResolvers<void>();
+  world.simulator.faults.add({ match: { host: 'origin-logging' }, until: answer.promise });
+  const gone = new AbortController();
+  const [one, two, three] = await Promise.all(
+    [never, never, gone.signal].map((signal) => world.accounts.open(alice, signal)),
+  );
+  const reads = [one, two, three].map((account) => account?.errors('1001'));
+  await world.simulator.received(({ host }) => host === 'origin-logging');
+  gone.abort();
+  await expect(reads[2]).rejects.toMatchObject({ code: 'cancelled' });
+  answer.resolve();
+  const counts = await Promise.all([reads[0], reads[1], two?.errors('1001')]);
+  expect(new Set(counts).size).toBe(1);
+  expect(world.requests(/11-20-2026/)).toBe(1);
+});
+
+test('a failure reaches all who wait and is not kept', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 401 });
+  const { pullZones } = await world.accounts.open(alice, never);
+  const failed = await Promise.allSettled([pullZones.all(), pullZones.all()]);
+  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect((await pullZones.all()).zones).toHaveLength(12);
+  expect(world.requests(/pullzone/)).toBe(2);
+});
+
+test('a person without a key gets the sentence that leads to connecting one', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  await expect(world.accounts.open(bob, never)).rejects.toMatchObject({ offer: 'connect' });
+});
+
+test('the hourly budget counts the requests of all processes, refuses more, and begins again', async () => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  const world = await startAccounts(database);
+  const second = world.another();
+  for (const accounts of [world.accounts, second]) {
+    await (await accounts.open(alice, never)).pullZones.all();
+  }
+  const resetsAt = new Date('2026-11-20T11:00:00Z');
+  expect(await db.selectFrom('read_budgets').select('requests').execute()).toEqual([{ requests: 2 }]);
+
+  await db.updateTable('read_budgets').set({ requests: requestsPerHour }).execute();
+  const late = await second.open(alice, never);
+  const spent = await late.apps.summary('app').catch((error: unknown) => error);
+  expect(spent).toBeInstanceOf(BudgetSpent);
+  expect(spent).toMatchObject({ resetsAt });
+  expect((await late.pullZones.all()).zones).toHaveLength(12);
+  expect(world.requests(/summary/)).toBe(0);
+
+  world.later(hourMs);
+  await late.pullZones.all();
+  const counted = await db.selectFrom('read_budgets').select('requests').orderBy('hour').execute();
+  expect(counted.at(-1)).toEqual({ requests: 1 });
+  world.later(dayMs + hourMs);
+  await deleteOldRows(db, world.now());
+  expect(await db.selectFrom('read_budgets').selectAll().execute()).toEqual([]);
 });

@@ -15,7 +15,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const [begin, end] = [Date.UTC(2027, 2, 22), Date.UTC(2027, 3, 5)];
 /** Between two looks of the alerts that see most. */
-const every = 15;
+const every = 30;
 const window = 30;
 
 // Everything that is wrong in this fortnight. It has a change of clocks in Vienna (28 March), and ends a month.

@@ -17,7 +17,6 @@ function collect(zones: readonly ZoneSummary[], baseline?: Baseline) {
     targets,
     past: [],
     baseline,
-    patienceMs: 0,
   });
 }
 

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findOutlier, hasMoved } from '../../../../src/commands/reports/checks/check.ts';
 import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';
@@ -26,25 +25,6 @@ test('an outlier: only the newest 28 runs count, and what is usual for its weekd
   expect(findOutlier(100, { series, floor: 0, weekBefore: 95 })).toBeUndefined();
   expect(findOutlier(100, { series, floor: 0, weekBefore: 10 })).toBe(10);
   expect(findOutlier(100, { series, floor: 90 })).toBeUndefined();
-});
-
-test('an outlier: the unit does not matter, nor the order of the runs', () => {
-  const number = fc.integer({ min: 0, max: 1000 });
-  fc.assert(
-    fc.property(
-      number,
-      fc.array(number, { maxLength: 28 }),
-      fc.integer({ min: 1, max: 1024 }),
-      (value, series, unit) => {
-        const plain = findOutlier(value, { series, floor: 0 });
-        const scaled = findOutlier(value * unit, {
-          series: series.toReversed().map((one) => one * unit),
-          floor: 0,
-        });
-        expect(scaled).toBe(plain === undefined ? undefined : plain * unit);
-      },
-    ),
-  );
 });
 
 test('a change is a quarter, more than noise, against the same weekday where that is known', () => {

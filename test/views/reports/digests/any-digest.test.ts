@@ -114,11 +114,9 @@ const errors = arbitraryFigures({
     25,
   ),
   codes: list(fc.tuple(text, fc.nat()), 12),
-  fresh: list(fc.record({ code: text, count: fc.nat(), zones: some }), 10),
-  prefixes: list(fc.tuple(text, fc.nat()), 5),
-  hours: list(fc.nat(), 169),
+  fresh: list(fc.record({ id, name: text, code: text, count: fc.nat() }), 10),
+  trend: points,
   undated: maybe(fc.nat()),
-  firstHour: fc.nat({ max: 2e12 }),
 });
 
 const scan = arbitraryFigures({
@@ -130,12 +128,8 @@ const scan = arbitraryFigures({
   blocked: maybe(amount),
   isPartial: maybe(fc.constant(true)),
   perDay: maybe(compared),
-  trend: list(fc.tuple(fc.constantFrom('2026-11-03', '2024-02-29'), maybeNull(fc.nat())), 14),
+  trend: points,
 });
-
-function maybeNull<T>(inner: fc.Arbitrary<T>): fc.Arbitrary<T | null> {
-  return fc.option(inner);
-}
 
 const app = arbitraryFigures({
   id: text.filter((word) => word !== ''),
