@@ -5,7 +5,6 @@ import type { OriginError, OriginErrors } from '../../../../src/api/origin-error
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
 import {
   countDay,
-  countDays,
   type ErrorDay,
   listDaysToRead,
   rememberedDays,

@@ -20,20 +20,20 @@ test('origin errors since the previous run: each entry in one digest, a new code
   logOriginErrors(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8]);
   const first = await errors.run('2026-11-03T09:00:00Z');
   // 30 of them are more than a day old.
-  expect(first.top).toMatchSnapshot();
+  expect(first.top).toMatchSnapshot('first, top');
   logOriginErrors(errors.data, '1001/2026-11-03', ['http_timeout', 12, 8], ['http_timeout', 5, 10]);
   logOriginErrors(errors.data, '1001/2026-11-04', ['http_timeout', 8, 3], ['dns_lookup', 2, 4]);
   logOriginErrors(errors.data, '1002/2026-11-04', ['dns_lookup', 1, 4]);
   const second = await errors.run('2026-11-04T09:00:10Z');
-  expect(second.top).toMatchSnapshot();
-  expect(second.thread).toMatchSnapshot();
-  expect(second.charts).toMatchSnapshot();
+  expect(second.top).toMatchSnapshot('second, top');
+  expect(second.thread).toMatchSnapshot('second, thread');
+  expect(second.charts).toMatchSnapshot('second, charts');
   const third = await errors.run('2026-11-05T09:00:00Z');
-  expect(third.top).toMatchSnapshot();
+  expect(third.top).toMatchSnapshot('third, top');
   // After a weekend it tells of all of it, a day on average.
   logOriginErrors(errors.data, '1002/2026-11-07', ['dns_lookup', 90, 4]);
   const monday = await errors.run('2026-11-09T09:00:00Z');
-  expect(monday.top).toMatchSnapshot();
+  expect(monday.top).toMatchSnapshot('monday, top');
 });
 
 test('of all zones the busiest are asked, and the digest says so', async () => {
@@ -61,8 +61,8 @@ test('a log that cannot be read is said with its reference, and costs the rest n
   );
   errors.cdn.faults.add({ match: { path: /^\/1002\// }, status: 500, times: Infinity });
   const told = await errors.run('2026-11-03T09:00:00Z');
-  expect(told.top).toMatchSnapshot();
-  expect(told.thread.at(-1)).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
+  expect(told.thread.at(-1)).toMatchSnapshot('thread');
   // What could not be read is never kept quiet.
   expect(told.quiet).toBe(false);
 });

@@ -27,9 +27,9 @@ test('upload scanning by the CDN’s own days', async () => {
     },
   );
   const told = await scans.run('2026-11-10T09:00:00Z');
-  expect(told.top).toMatchSnapshot();
-  expect(told.thread).toMatchSnapshot();
-  expect(told.charts).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
+  expect(told.thread).toMatchSnapshot('told, thread');
+  expect(told.charts).toMatchSnapshot('told, charts');
 });
 
 test('a day that does not say how many uploads were blocked is not counted as none', async () => {
@@ -67,7 +67,7 @@ test('apps: status, latency and cost against the previous run', async () => {
     { apps: [app, idle] },
   );
   const first = await apps.run('2026-11-03T09:00:00Z');
-  expect(first.top).toMatchSnapshot();
+  expect(first.top).toMatchSnapshot('first, top');
   apps.data.apps[0] = {
     ...app,
     averageLatency: 90,
@@ -76,8 +76,8 @@ test('apps: status, latency and cost against the previous run', async () => {
     status: 'failing',
   };
   const second = await apps.run('2026-11-04T09:00:00Z');
-  expect(second.top).toMatchSnapshot();
-  expect(second.thread).toMatchSnapshot();
+  expect(second.top).toMatchSnapshot('second, top');
+  expect(second.thread).toMatchSnapshot('second, thread');
 });
 
 test('several kinds in one digest: a number each, then what changed, in six lines', async () => {
@@ -91,12 +91,12 @@ test('several kinds in one digest: a number each, then what changed, in six line
       originErrors: { entries: new Map(), count: 2 },
     },
   );
-  expect((await all.run('2026-11-03T09:00:00Z')).top).toMatchSnapshot();
+  expect((await all.run('2026-11-03T09:00:00Z')).top).toMatchSnapshot('top');
   const same = await all.run('2026-11-04T09:00:00Z');
-  expect(same.top).toMatchSnapshot();
+  expect(same.top).toMatchSnapshot('same, top');
   all.data.zones = all.data.zones.map((one) => ({ ...one, Enabled: false, Suspended: true }));
   const told = await all.run('2026-11-05T09:00:00Z');
-  expect(told.top).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
 });
 
 test('the first change of each kind stands in the channel, however many another one has', async () => {
@@ -124,15 +124,15 @@ test('a list without any zone is told as not read; the next one decides', async 
   await digest.run('2026-11-03T09:00:00Z');
   digest.data.zones = [];
   const first = await digest.run('2026-11-04T09:00:00Z');
-  expect([...first.top, ...first.thread]).toMatchSnapshot();
-  expect((await digest.run('2026-11-05T09:00:00Z')).top).toMatchSnapshot();
+  expect([...first.top, ...first.thread]).toMatchSnapshot('first, thread');
+  expect((await digest.run('2026-11-05T09:00:00Z')).top).toMatchSnapshot('top');
   // One that comes back before is no news.
   const back = await createDigestScenario({}, { zones: [makeZone(1001, 'shop')] });
   await back.run('2026-11-03T09:00:00Z');
   const zones = back.data.zones.splice(0);
   await back.run('2026-11-04T09:00:00Z');
   back.data.zones.push(...zones);
-  expect((await back.run('2026-11-05T09:00:00Z')).top).toMatchSnapshot();
+  expect((await back.run('2026-11-05T09:00:00Z')).top).toMatchSnapshot('top, 2');
 });
 
 test('what the CDN does not report is no zero, no “fine” and no “no limit”', async () => {

@@ -115,9 +115,9 @@ test('a first run says what there is, and that there is nothing to compare with'
 
 test('a spike in a flat series is unusual', async () => {
   const told = await daily('2026-11-03', 120, 160, 200, 240, 281, 320, 360, 480);
-  expect(told.top).toMatchSnapshot();
-  expect(told.thread).toMatchSnapshot();
-  expect(told.charts).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
+  expect(told.thread).toMatchSnapshot('told, thread');
+  expect(told.charts).toMatchSnapshot('told, charts');
 });
 
 test('only if something changed: the first run speaks, then silence until something does', async () => {
@@ -150,11 +150,11 @@ test('a leap day counts for the day on which a limit is reached', async () => {
 
 test('both the previous run and the same weekday are told, of a weekly digest the same run once', async () => {
   const week = await daily('2026-11-02', 40, 80, 120, 160, 200, 240, 280, 320, 420);
-  expect(week.top).toMatchSnapshot();
+  expect(week.top).toMatchSnapshot('week, top');
   const weekly = await at(
     ['2026-11-02T09:00:00Z', 100],
     ['2026-11-09T09:00:00Z', 200],
     ['2026-11-16T09:00:00Z', 400],
   );
-  expect(weekly?.top).toMatchSnapshot();
+  expect(weekly?.top).toMatchSnapshot('top');
 });

@@ -9,28 +9,28 @@ import {
 
 test('a monthly limit: foretold once there is enough of the month, told once, then reached', async () => {
   const early = await (await createDigestScenario()).runDaily('2026-11-02', limitedBandwidthPerRun(20, 44));
-  expect(early.top).toMatchSnapshot();
+  expect(early.top).toMatchSnapshot('early, top');
   const foretold = await (await createDigestScenario()).runDaily(
     '2026-11-02',
     limitedBandwidthPerRun(26, 45, 64),
   );
-  expect(foretold.top).toMatchSnapshot();
+  expect(foretold.top).toMatchSnapshot('foretold, top');
   const again = await (await createDigestScenario()).runDaily(
     '2026-11-02',
     limitedBandwidthPerRun(26, 45, 64, 83),
   );
-  expect(again.top).toMatchSnapshot();
+  expect(again.top).toMatchSnapshot('again, top');
   const reached = await (await createDigestScenario()).runDaily(
     '2026-11-24',
     limitedBandwidthPerRun(450, 470, 490, 500),
   );
-  expect(reached.top).toMatchSnapshot();
+  expect(reached.top).toMatchSnapshot('reached, top');
 });
 
 test('a first run has its limits once, and no change', async () => {
   const told = await (await createDigestScenario()).runDaily('2026-11-11', limitedBandwidthPerRun(450));
-  expect(told.top).toMatchSnapshot();
-  expect(told.thread).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
+  expect(told.thread).toMatchSnapshot('told, thread');
 });
 
 test('what went wrong with zones, what was mended, what came and went', async () => {
@@ -49,8 +49,8 @@ test('what went wrong with zones, what was mended, what came and went', async ()
       ];
     },
   ]);
-  expect(told.top).toMatchSnapshot();
-  expect(told.thread).toMatchSnapshot();
+  expect(told.top).toMatchSnapshot('told, top');
+  expect(told.thread).toMatchSnapshot('told, thread');
 });
 
 test('with a name or without, what is wrong again and again is told once', async () => {
