@@ -46,7 +46,6 @@ const nearLimit = span('2027-03-29 12:00', '2027-04-01 00:00');
 const settingChanges = [Date.UTC(2027, 2, 26, 9, 7), Date.UTC(2027, 3, 2, 2, 10)];
 const newCodes = [Date.UTC(2027, 2, 29, 15, 1), Date.UTC(2027, 3, 4, 0, 5)];
 
-
 test('a fortnight: each incident is opened once and closed once, none is invented, and totals agree', async () => {
   const database = await embedded.emptyDatabase();
   // Nobody cuts the power here.
