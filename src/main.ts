@@ -18,7 +18,7 @@ async function main(word: string, rest: readonly string[]): Promise<void> {
   const { describeUsage, usages } = await import('./cli/terminal.ts');
   const isKnown = (given: string): given is Word => Object.hasOwn(usages, given);
   if (word === 'help' || isHelp(word)) return console.log(describeUsage());
-  if (!isKnown(word)) throw new UserError(`There is no “${word}”.`, describeUsage());
+  if (!isKnown(word)) throw new UserError(`Unknown command “${word}”.`, describeUsage());
   if (rest.some(isHelp)) return console.log(describeUsage(word));
   const { findAuthorityProblem, takeOffQuotes } = await import('./lib/environment.ts');
   takeOffQuotes(process.env);

@@ -104,7 +104,7 @@ const variables = storeVariables.extend({
   ),
   ALLOWED_WORKSPACES: list(
     /^[TE][A-Z0-9]+$/,
-    'must be IDs of workspaces or organisations such as T012AB3CD, with commas between them',
+    'must be IDs of workspaces or organizations such as T012AB3CD, with commas between them',
   ),
   // The panel's pages as public repositories link to them; the service documents none.
   PANEL_URL_ZONE: panelPage().prefault('https://dash.bunny.net/cdn/{id}'),

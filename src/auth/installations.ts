@@ -20,7 +20,7 @@ export class NotInstalledError extends Error {
   readonly code = 'not_installed';
 
   constructor(tenant: string) {
-    super(`The workspace or organisation ${tenant} has no installation of this app.`);
+    super(`The workspace or organization ${tenant} has no installation of this app.`);
   }
 }
 
@@ -92,6 +92,6 @@ function tenantOf({ isEnterpriseInstall, enterpriseId, teamId }: Query): string 
   const tenant = isEnterpriseInstall ? enterpriseId : teamId;
   if (tenant) return tenant;
   throw new Error(
-    `an installation needs the ID of its ${isEnterpriseInstall ? 'organisation' : 'workspace'}`,
+    `an installation needs the ID of its ${isEnterpriseInstall ? 'organization' : 'workspace'}`,
   );
 }

@@ -20,7 +20,7 @@ export const dbCommand: Command = async (words, terminal) => {
   const config = readStoreConfig(terminal.env, { needsKeyring: false });
   if (verb === 'export') return exportTo(file, config, terminal);
   if (verb === 'import') return importFrom(file, config, terminal);
-  throw new UserError(`There is no “${verb}”.`, describeUsage('db'));
+  throw new UserError(`Unknown command “${verb}”.`, describeUsage('db'));
 };
 
 async function exportTo(file: string, config: StoreConfig, { log, print }: Terminal): Promise<true> {

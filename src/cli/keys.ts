@@ -20,7 +20,7 @@ import { type Command, describeUsage, openExisting, parseWords, type Terminal } 
 export const keysCommand: Command = async (words, { env, log, print }) => {
   const { values, positionals } = parseWords('keys', words, { yes: { type: 'string' } }, true);
   const [word = 'status', id, ...more] = positionals;
-  if (!['status', 'new', 'destroy'].includes(word)) throw misused(`There is no “keys ${word}”.`);
+  if (!['status', 'new', 'destroy'].includes(word)) throw misused(`Unknown command “keys ${word}”.`);
   if (more.length > 0 || (word === 'status' && id !== undefined)) throw misused('Too many words.');
   if (id !== undefined && !isKeyId(id)) throw misused('A key ID has 1 to 32 letters, digits, - or _.');
   if (word === 'new') {

@@ -64,7 +64,7 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
   const counts = await countTenantRows(db, tenant);
   if (isTenant && counts.size > 0) return counts;
   throw new UserError(
-    `The database holds nothing of a workspace or organisation ${tenant}.`,
+    `The database holds nothing of a workspace or organization ${tenant}.`,
     'npm run tenant -- list shows those that it knows.',
   );
 }

@@ -78,8 +78,12 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(?:delete|remove) (?:a |the )?volumes?', 'volume delete'],
   ['(?:delete|remove) (?:a |the )?volume (\\S+)', 'volume delete'],
   [
-    '(?:daily|weekly|monthly|new|add|create|make|set up) (?:an? )?(?:new )?(digest|alert)(?: (?:for|of|on|about))?( .*)?',
-    '$1 new$2',
+    '(?:new|add|create|make|set up)? ?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)(?: (?:for|of|on|about|if|when))( .*)',
+    '$2 new $1$3',
+  ],
+  [
+    '(?:new|add|create|make|set up|(?=daily|weekly|monthly)) ?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)( .*)?',
+    '$2 new $1$3',
   ],
   ['who am i', 'whoami'],
   ['what (?:can|may|am) (?:i|you)(?: allowed to)?(?: do| run)?(?: here)?', 'help'],

@@ -19,8 +19,8 @@ export function assertOwnAudience(
   if (audience === 'own') return;
   if (audience === 'others')
     throw new UserError(
-      `<#${channel}> is shared with another organisation, so ${what}.`,
-      'Choose a channel of your own organisation.',
+      `<#${channel}> is shared with another organization, so ${what}.`,
+      'Choose a channel in your own organization.',
     );
   if (named.includes(channel)) return;
   throw new UserError(

@@ -76,7 +76,7 @@ export const connect: Feature = {
       name: 'disconnect',
       aliases: ['unlink', 'logout', 'forget'],
       usage: 'disconnect',
-      summary: 'Make the bot forget your API key',
+      summary: 'Disconnect your API key',
       examples: ['disconnect'],
       needs: 'none',
       run: async (_, context) =>

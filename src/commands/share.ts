@@ -117,7 +117,7 @@ export async function findPlace(
   if (wanted === undefined) {
     if (views.isSharedPlace(channelId)) return { channel: channelId, threadTs };
     throw new UserError(
-      'Only you read this conversation.',
+      'Only you see this conversation.',
       'Name a channel at the end: `in #ops`, picked from Slack’s list while you type.',
     );
   }
@@ -126,7 +126,7 @@ export async function findPlace(
   if (channel === wanted && channel !== channelId && !(await sharing.isSeen(channel))) channel = undefined;
   if (channel !== undefined) return { channel, threadTs: channel === channelId ? threadTs : undefined };
   throw new UserError(
-    `I see no channel ${formatCode(wanted, 82)}.`,
+    `I can’t find the channel ${formatCode(wanted, 82)}.`,
     'Pick it from Slack’s list while you type. A private one I see once I am in it: `/invite @cdn`',
   );
 }
@@ -140,13 +140,13 @@ function explainUnposted(
     return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is posted only once.');
   if (outcome === 'unknown')
     return new UserError(
-      `Slack gave no answer, so this may be in <#${channel}> or not.`,
-      'Look there before you share it again.',
+      `Slack did not confirm it, so this may be in <#${channel}> or not.`,
+      'Check there before you share it again.',
     );
   const { refused } = outcome;
   const again = [{ label: 'Share again', types: typed }];
   if (readCode(refused) === 'pass')
-    return new UserError('Slack asks for a pause, so nothing was shared.', 'Share again in a minute.');
+    return new UserError('Slack is rate limiting, so nothing was shared.', 'Share again in a minute.');
   if (canBeLifted(refused))
     return new UserError(
       `Slack does not allow it (${formatCode(refused, 60)}).`,
@@ -157,7 +157,7 @@ function explainUnposted(
   if (place === 'archived') return new UserError(`<#${channel}> is archived.`, 'Share in another channel.');
   return new UserError(
     place ? `I am not in <#${channel}>.` : `Slack refused it (${formatCode(refused, 60)}).`,
-    place ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shown.',
+    place ? 'Type `/invite @cdn` there, then share again.' : 'Nothing was shared.',
     again,
   );
 }

@@ -65,12 +65,12 @@ export function readInputs(
     if (hasCdnKey(text) || findSecretKinds(text).length > 0)
       throw new UserError(
         `The input “${title}” of this step looks like a CDN key, so nothing was done with it.`,
-        'Whoever builds the workflow can take it out: keys go into `/cdn connect` and nowhere else.',
+        'The workflow’s author can take it out: keys go into `/cdn connect` and nowhere else.',
       );
     if (text !== '' || optional.includes(name)) return text === '' ? [] : [[name, text] as const];
     throw new UserError(
       `The input “${title}” of this step is empty.`,
-      'Whoever builds the workflow can fill it in.',
+      'The workflow’s author can fill it in.',
     );
   });
   return Object.fromEntries(read);
@@ -101,7 +101,7 @@ const originErrorsStep: Step = {
     if (!typedPeriod)
       throw new UserError(
         `${formatCode(typedDays, 60)} is not a day I can read.`,
-        'Whoever builds the workflow can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
+        'The workflow’s author can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
       );
     const zone = await findZone(typed, context);
     const period = toPeriod(typedPeriod, clock);
@@ -127,13 +127,13 @@ const deletionStep: Step = {
     if (!ids.success)
       throw new UserError(
         `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
-        'Whoever builds the workflow can write in the right ones; `/cdn app` offers the apps.',
+        'The workflow’s author can write in the right ones; `/cdn app` offers the apps.',
       );
     const asked = { ...ids.data, run, reason: `${origin}${reason}` };
     if (asked.reason.length > longestReason)
       throw new UserError(
         `The reason is too long: at most ${formatCount(longestReason - origin.length, 'character')}.`,
-        'Whoever builds the workflow can shorten it.',
+        'The workflow’s author can shorten it.',
       );
     const preview = await loadPreview(asked, context);
     if (preview.needs.needed > 0) {
@@ -186,7 +186,7 @@ export const stepRequests: Feature = {
       async run(value, { ledger, person }) {
         const asked = parseButton(value);
         await rejectStepRun(ledger, asked.run, person, describeUnconfirmed('cancelled', asked));
-        return say(`Not deleted: volume ${formatCode(asked.volumeId, 60)}. The workflow was told.`);
+        return say(`Not deleted: volume ${formatCode(asked.volumeId, 60)}. The workflow was notified.`);
       },
     },
   ],

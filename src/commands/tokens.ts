@@ -17,7 +17,7 @@ const endToken: Action = {
         subject: person.userId,
         detail: {},
       });
-    return showTokens(context, hasEnded ? 'Revoked.' : 'It had ended already.');
+    return showTokens(context, hasEnded ? 'Revoked.' : 'It was already revoked or expired.');
   },
 };
 
@@ -29,7 +29,7 @@ export const tokens: Feature = {
       name: 'token',
       aliases: ['tokens'],
       usage: 'token',
-      summary: 'Tokens with which your editor or terminal calls the tools of this bot as you',
+      summary: 'Tokens that let your editor or terminal use this bot’s tools as you',
       label: 'My tokens',
       examples: ['token'],
       needs: 'none',
@@ -44,8 +44,8 @@ async function showTokens(context: Context, done?: string) {
   const { authorizer, clientTokens, keyPage, person } = context;
   if (!keyPage)
     throw new UserError(
-      'Tokens are made on a page of the bot, and this bot has none.',
-      'Whoever runs it can set PUBLIC_URL.',
+      'Tokens are created on the bot’s web page, which is not set up here.',
+      'The team that runs it can set PUBLIC_URL.',
     );
   const [all, policy, linked] = await Promise.all([
     clientTokens.list(person),

@@ -115,7 +115,7 @@ function describe(
   const who = isProxy ? `The proxy ${host}` : host;
   const whose = who.replace('The', 'the');
   const way = proxy === undefined ? '' : ` through the proxy ${proxy}`;
-  const ask = `whoever runs the proxy to allow ${hostname}`;
+  const ask = `the proxy’s admin to allow ${hostname}`;
   const check = isProxy
     ? 'Check HTTPS_PROXY, and that the proxy runs.'
     : proxy === undefined
@@ -140,7 +140,7 @@ function describe(
     ],
     expired: [
       `The certificate of ${whose} is not valid today (${code}).`,
-      `Check the clock of this machine. Whoever runs ${hostname} has to renew the certificate.`,
+      `Check the clock of this machine. The owner of ${hostname} has to renew the certificate.`,
     ],
     misnamed: [
       `The certificate of ${whose} is for another name (${code}).`,

@@ -75,7 +75,7 @@ export function describeLift(code: string): string {
     case 'not_allowed_token_type':
       return 'Install the app again with the current manifest: it lacks a permission.';
     case 'team_access_not_granted':
-      return 'Grant the app access to this workspace in the organisation’s settings.';
+      return 'Grant the app access to this workspace in the organization’s settings.';
     case 'ekm_access_denied':
       return 'Enterprise Key Management keeps the bot out of this channel: restore its access.';
     case 'plan_upgrade_required':

@@ -103,7 +103,7 @@ function manyWorkspaces(
     await revoked.catch((error: unknown) => logger.warn('cannot revoke a refused installation', error));
     throw new UserError(
       'This workspace may not install this bot.',
-      `Ask whoever runs it to add ${team?.id ?? enterprise?.id} to ALLOWED_WORKSPACES.`,
+      `Ask the team that runs it to add ${team?.id ?? enterprise?.id} to ALLOWED_WORKSPACES.`,
     );
   };
   const installer = new InstallProvider({
@@ -159,12 +159,12 @@ function manyWorkspaces(
       if (!mayUse)
         throw new UserError(
           'This workspace may not use this bot.',
-          `Ask whoever runs it to add ${place.teamId} to ALLOWED_WORKSPACES.`,
+          `Ask the team that runs it to add ${place.teamId} to ALLOWED_WORKSPACES.`,
         );
       if (token !== undefined) return new Secret(token, 'slack-token');
       throw new UserError(
         'cdn-chatops is not installed in this workspace.',
-        'Ask whoever runs it for the install link.',
+        'Ask the team that runs it for the install link.',
       );
     },
   };
@@ -231,7 +231,7 @@ export const scopes = {
     optional: true,
   },
   'users:read': {
-    use: 'sees who is an admin, who was deactivated, and the time zone of whoever asks',
+    use: 'sees who is an admin, who was deactivated, and the time zone of the person who asks',
     lost: 'nobody is an admin by Slack’s role, and deactivated people are not noticed',
     optional: true,
   },
@@ -251,7 +251,7 @@ export const scopes = {
     optional: true,
   },
   'channels:read': {
-    use: 'sees whether people of other organisations read a public channel before it posts an answer there',
+    use: 'sees whether people of other organizations read a public channel before it posts an answer there',
     lost: 'answers are shared only into channels that the settings name',
     optional: true,
   },

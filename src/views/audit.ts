@@ -136,7 +136,7 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'policy-changed': (record) => nameSettings(record),
   'policy-asked': (record) => nameSettings(record, ' asked for'),
   'policy-rejected': (record) =>
-    nameSettings(record, record.detail['asked'] === `asked by ${record.actor}` ? ' taken back' : ' rejected'),
+    nameSettings(record, record.detail['asked'] === `asked by ${record.actor}` ? ' withdrawn' : ' rejected'),
   denied: ({ subject, detail: { reason, channel } }) => {
     const place = typeof channel === 'string' ? ` in ${nameId(channel)}` : '';
     const why = typeof reason === 'string' && Object.hasOwn(reasons, reason) ? reasons[reason] : reason;
@@ -159,7 +159,7 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'operation-unknown': (record) => `Outcome unknown: ${nameOperation(record)}${nameOutcome(record)}`,
   'operation-denied': (record) => `Denied: ${nameOperation(record)}`,
   'operation-expired': (record) => `Expired: ${nameOperation(record)}`,
-  'operation-cancelled': (record) => `Taken back: ${nameOperation(record)}`,
+  'operation-cancelled': (record) => `Withdrawn: ${nameOperation(record)}`,
   'export-made': ({ subject, detail: { outcome, rows, channel } }) => {
     const events = typeof rows === 'number' ? pluralize(rows, 'event') : 'events';
     const exported = outcome === 'done' ? 'Exported' : 'May have exported';
@@ -225,7 +225,7 @@ function nameOutcome({ actor, detail: { outcome, why, status } }: AuditRecord): 
   const words = [outcome, why, status === undefined ? undefined : `status ${status}`]
     .filter((word) => word !== undefined && word !== 'done')
     .map((word) => plainText(String(word), 60));
-  return actor === 'system' ? explain(words.join(', ')) : ', said by a person who looked';
+  return actor === 'system' ? explain(words.join(', ')) : ', confirmed by a person';
 }
 
 function explain(reason: Fact): string {
@@ -250,7 +250,7 @@ function isSeal(text: string | null): text is string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  foreign: 'of another organisation',
+  foreign: 'of another organization',
   'not-operator': 'not an operator',
   'not-admin': 'not an admin',
   'not-approver': 'not an approver',

@@ -56,12 +56,9 @@ export function renderHome(shown: {
 }): HomeView {
   const { userId, linked, rights, commands, sections, pausing, asOf } = shown;
   const top = compact<KnownBlock>([
-    header('Your content delivery, from Slack'),
+    header('Your CDN, from Slack'),
     !linked &&
-      section([
-        `<@${userId}>, *you have no API key connected.*`,
-        'Connect yours, and the bot shows you what your key may see.',
-      ]),
+      section([`<@${userId}>, *you have no API key connected.*`, 'Connect yours to see your zones here.']),
     !linked && actions(connectButton()),
   ]);
   const row = commandRow(commands);
@@ -89,7 +86,7 @@ export function renderMenu(commands: readonly CommandSummary[], linked: boolean)
   ]);
 }
 
-export const menuSkeleton = modal({ title: 'CDN' }, [section('Looking up what you may run…')]);
+export const menuSkeleton = modal({ title: 'CDN' }, [section('Loading your commands…')]);
 
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
   return [

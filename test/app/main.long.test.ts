@@ -55,7 +55,7 @@ test('each word of the terminal prints its usage, and an unknown one all of them
   const said = await Promise.all(words.map((word) => say(word, '--help')));
   expect(said).toEqual(words.map((word) => `0 ${describeUsage(word)}`));
   expect(await say('--help')).toBe(`0 ${describeUsage()}`);
-  expect(await say('sing')).toBe(`1 There is no “sing”.\n${describeUsage()}`);
+  expect(await say('sing')).toBe(`1 Unknown command “sing”.\n${describeUsage()}`);
 });
 
 const oldNode = '/usr/bin/node';

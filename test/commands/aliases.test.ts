@@ -57,7 +57,7 @@ test.each([
   ['watch', 'alert', ''],
   ['incidents', 'alert', ''],
   ['schedule', 'digest', ''],
-  ['daily digest', 'digest', 'new'],
+  ['daily digest', 'digest', 'new daily'],
   ['create an alert for errors shop', 'alert', 'new errors shop'],
   ['version', 'doctor', ''],
   ['shield', 'export', ''],

@@ -149,7 +149,7 @@ test('disconnect says which digests and alerts of the person pause, and none of 
   const { command, words } = findCommand(parseWords('disconnect'));
   expect(readStable(await findLast(command.run?.(words, context)))).toMatchInlineSnapshot(`
     "*Disconnect your API key?*
-    Pauses digest D1, alert A1. Cancels requests that wait.
+    Pauses digest D1, alert A1. Waiting requests are cancelled.
     Disconnect"
   `);
   expect(readStable(await findLast(findAction('connect:forget')?.run?.('', context)))).toMatchInlineSnapshot(`

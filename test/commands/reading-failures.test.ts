@@ -13,7 +13,7 @@ const failures: readonly [Fault, says: string, next: string][] = [
   [{ status: 401 }, 'The CDN refused your key.', 'Connect your key'],
   [{ status: 403, body: '' }, 'The CDN refused', 'Connect your key'],
   [{ status: 404, body: '' }, unknownId, 'Try again'],
-  [{ status: 429, retryAfter: 900 }, 'too many requests with your key', 'Try again'],
+  [{ status: 429, retryAfter: 900 }, 'rate limiting your key', 'Try again'],
   [{ status: 500, body: '' }, 'The CDN has a problem (HTTP 500).', 'Try again'],
   [{ status: 503, body: 'html' }, 'The CDN has a problem (HTTP 503).', 'Try again'],
   [{ body: 'html' }, 'something unreadable', 'Try again'],

@@ -197,7 +197,7 @@ test('a channel without the bot gets nothing from elsewhere, and the answer says
 });
 
 test.each([
-  ['shared with another organisation', shared, undefined],
+  ['shared with another organization', shared, undefined],
   ['that Slack does not tell of', ops, 'missing_scope'],
   ['that is private and without the bot', ops, 'channel_not_found'],
 ])('a channel %s gets nothing', async (_, channel, failure) => {
@@ -211,7 +211,7 @@ test.each([
 
 test.each([
   ['ekm_access_denied', /Enterprise Key Management/u],
-  ['rate_limited', /asks for a pause/u],
+  ['rate_limited', /rate limiting/u],
   ['not_in_channel', /invite @cdn/u],
   ['is_archived', /is archived/u],
 ])('a share that Slack refuses with %s says what to do', async (code, words) => {

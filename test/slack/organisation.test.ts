@@ -81,7 +81,7 @@ test('its members have the role in every workspace of the organisation', async (
   expect(new Set(teams.map(String))).toEqual(new Set([`${one},true`]));
 });
 
-test('people of other organisations are refused, also by a command that names no home team', async () => {
+test('people of other organizations are refused, also by a command that names no home team', async () => {
   const said = new Set<string>();
   for (const words of ['help', 'whoami', 'why export']) said.add(readStable(await ask(eve, words)));
   expect([...said]).toHaveLength(1);

@@ -68,7 +68,7 @@ test('equal ids in two workspaces are two people', async () => {
   expect((await peopleOf(beta).profile('U0ALICE00'))?.admin).toBe(false);
 });
 
-test('a guest of another organisation is foreign, and an unknown id has no profile', async () => {
+test('a guest of another organization is foreign, and an unknown id has no profile', async () => {
   const people = peopleOf(acme);
   expect(await people.profile('U0EVE0000')).toMatchObject({ foreign: true, admin: false });
   expect(await people.profile('U0NOBODY0')).toBeUndefined();

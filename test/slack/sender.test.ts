@@ -81,12 +81,12 @@ async function findEnds(event: object, body: object = { team_id: acme }) {
 test.each([
   ['an uninstallation', { type: 'app_uninstalled' }, undefined, [[acme, 'app-uninstalled']]],
   [
-    'a token of the bot taken back',
+    'a token of the bot withdrawn',
     { type: 'tokens_revoked', tokens: { bot: ['U0'] } },
     undefined,
     [[acme, 'tokens-revoked']],
   ],
-  ['a token of a person taken back', { type: 'tokens_revoked', tokens: { oauth: ['U0'] } }, undefined, []],
+  ['a token of a person withdrawn', { type: 'tokens_revoked', tokens: { oauth: ['U0'] } }, undefined, []],
   [
     'a workspace taken out of an organisation',
     { type: 'team_access_revoked', team_ids: ['T2'] },
@@ -110,7 +110,7 @@ test.each([
   ['a person whose profile changed', gone({ deleted: false }), undefined, ['U1']],
   ['a stranger with the same id', gone({ team_id: acme, is_stranger: true }), undefined, []],
   ['somebody of another workspace', gone({ team_id: 'T0RIVAL00' }), undefined, []],
-  ['somebody of another organisation', gone({ enterprise_user: { enterprise_id: 'E2' } }), corp, []],
+  ['somebody of another organization', gone({ enterprise_user: { enterprise_id: 'E2' } }), corp, []],
 ])('what ends with %s', async (_, event, body, ends) => {
   expect(await findEnds(event, body)).toEqual(ends);
 });

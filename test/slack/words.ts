@@ -14,8 +14,8 @@ export const says = {
   waiting: 'Queued behind other commands.',
   notInstalled: /is not installed in this workspace/,
   notAllowed: /This workspace may not use this bot/,
-  /** To people of another organisation. */
-  ownPeopleOnly: /its own organisation only/,
+  /** To people of another organization. */
+  ownPeopleOnly: /people in its own organization/,
   /** The error of a field with a CDN key in it. */
   noKeysHere:
     'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.',
@@ -27,7 +27,7 @@ export const says = {
   /** The headings of the page for keys. */
   page: {
     form: 'Connect your bunny.net API key',
-    used: 'This link was used',
+    used: 'This link has been used',
     expired: 'This link has expired',
     takenBack: 'This link was replaced',
     closed: 'This link is closed',

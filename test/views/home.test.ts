@@ -22,7 +22,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
   const without = readText(await loadHome(harness.person(alice, 'none').context, features));
   expect(without).toMatchSnapshot();
   expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
-    "Your content delivery, from Slack
+    "Your CDN, from Slack
     Zones
     Origin errors
     Find a zone
@@ -46,7 +46,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
     Replace key
     Forget my key
     Disconnect your API key?
-    Pauses your digests and alerts. Cancels requests that wait.
+    Pauses your digests and alerts. Waiting requests are cancelled.
     Disconnect
     Keep it
     Fingerprint \`f1a9c0de\` · connected since <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC>

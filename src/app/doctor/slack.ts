@@ -81,7 +81,7 @@ function checkScopes(given: readonly string[], { config }: Options): Finding[] {
 
 function nameManifest({ slack }: Subject['config']): string {
   const isShared = slack.installing.kind === 'oauth';
-  return isShared ? 'manifest.distribution.yml (or, in one organisation, manifest.yml)' : 'manifest.yml';
+  return isShared ? 'manifest.distribution.yml (or, in one organization, manifest.yml)' : 'manifest.yml';
 }
 
 /** The app token, and the host that Slack gives for the WebSocket with it. */

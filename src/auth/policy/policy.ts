@@ -171,7 +171,7 @@ function homeStep({ deleted, unread }: Actor): JudgedStep {
 }
 
 const deniedForeign = judge('foreign', [
-  step('organisation', false, 'a member of another organisation', 'foreign'),
+  step('organisation', false, 'a member of another organization', 'foreign'),
 ]);
 
 const unknown = (rule: Step['rule'], what: string): JudgedStep =>

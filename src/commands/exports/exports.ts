@@ -430,13 +430,13 @@ export function createExportService(options: {
 function assertRoom(open: readonly ExportRow[], request: string, channel: string | undefined): void {
   if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
     throw new UserError(
-      'The same export is under way already.',
+      'This export is already under way.',
       'Its message shows the progress. `/cdn export list` lists yours.',
     );
   }
   if (open.length < mostUnderWay) return;
   throw new UserError(
-    `You have ${formatCount(mostUnderWay, 'export')} under way, the most at once.`,
+    `You already have ${formatCount(mostUnderWay, 'export')} under way, the maximum.`,
     'Wait for one, or cancel one: `/cdn export list`.',
   );
 }

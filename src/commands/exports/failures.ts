@@ -52,7 +52,7 @@ function explain(error: unknown): unknown {
   if (!isDiskFull(error)) return error;
   return new UserError(
     'The bot’s disk is full, so the export was stopped.',
-    'Tell whoever runs this bot, or choose a shorter window.',
+    'Tell the team that runs this bot, or choose a shorter window.',
   );
 }
 
@@ -87,7 +87,7 @@ const cdnReasons: Readonly<Record<string, string>> = {
   timeout: 'The CDN took too long.',
   unavailable: 'The CDN has a problem.',
   unreachable: 'The CDN cannot be reached.',
-  rate_limited: 'The CDN asks for a pause.',
+  rate_limited: 'The CDN is rate limiting.',
 };
 
 /** Only people of this organisation may read the channel of an export. @throws UserError */
@@ -105,7 +105,7 @@ export function explainRefusal({
   if (code === 'held_back')
     return new UserError(
       'The files were held back: they, or the text above them, contain a key or token that is in use.',
-      'Trying again would not help. Tell whoever runs this bot the reference below, or filter those events out.',
+      'Trying again will not help. Send the reference below to the team that runs this bot, or filter those events out.',
       undefined,
       reference,
     );
@@ -121,7 +121,7 @@ export function explainRefusal({
 function describeStep(code: string): string {
   if (code === 'upload_too_large') return 'Choose a shorter window.';
   if (code === 'upload_refused')
-    return 'It would refuse it again. Tell whoever runs this bot the reference below.';
+    return 'It would refuse it again. Send the reference below to the team that runs this bot.';
   if (readPlaceCode(code) === 'outside') return 'Type `/invite @cdn` in that channel, then export again.';
   if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
   return 'Try again, or export to yourself: leave the channel empty.';

@@ -136,7 +136,7 @@ async function start(
   await assertAllowed(await decidePosting(authorizer, 'export', channel), context);
   if (findSecretKinds(JSON.stringify(request)).length > 0)
     throw new UserError(
-      'What you typed holds a key or token that is in use, so nothing was posted. The CDN was not asked.',
+      'What you typed contains a key or token that is in use, so nothing was posted. The CDN was not asked.',
       'Fill in the form again without it: `/cdn export`.',
     );
   if (channel !== undefined) {
@@ -219,7 +219,7 @@ const cancel: Action = {
       case 'late':
         return say('Too late: the file is being posted.');
       case 'over':
-        return say('This export has ended already.');
+        return say('This export has already ended.');
     }
   },
 };

@@ -45,7 +45,7 @@ const overdue = new UserError(
 );
 const abandoned = new UserError(
   'The bot stopped twice while it made this export, so it was put aside.',
-  'Choose a shorter window, or tell whoever runs this bot the reference below.',
+  'Choose a shorter window, or send the reference below to the team that runs this bot.',
 );
 // Leaves time to store and show the end.
 const overdueMs = (attemptSeconds - 5 * 60) * 1000;

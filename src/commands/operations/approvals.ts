@@ -27,7 +27,7 @@ const approvalsCommand: Command = {
   name: 'approvals',
   aliases: ['approval', 'requests'],
   usage: 'approvals',
-  summary: 'What waits for your approval, and what you asked for',
+  summary: 'Requests that wait for your approval, and your own',
   task: 'Act',
   examples: ['approvals'],
   needs: 'none',
@@ -134,7 +134,7 @@ const checkAction: Action = {
     const operation = await findInState('unknown', id, context, 'There is nothing to check');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
     if (operation.request === undefined)
-      throw new UserError('This request can no longer be read.', 'Ask for it again.');
+      throw new UserError('This request can no longer be read.', 'Request it again.');
     return forms.renderCheckForm(operation, findKind(context.ledger.kinds, operation.kind).check);
   },
 };

@@ -95,7 +95,7 @@ const approvalCard = defineMessage({
   async render({ tenant, id }: About, { ports, db, place, signal }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     if (!operation) return undefined;
-    // The channel may have been shared with another organisation since it was chosen.
+    // The channel may have been shared with another organization since it was chosen.
     if (/^[CG]/u.test(place) && (await ports.isSharedOutside(operation.requester, place, signal)))
       return undefined;
     return operation.approvalsNeeded === 0

@@ -226,7 +226,7 @@ export async function findApprovalNeeds(
   if (!reachable) {
     const there =
       able.length === 0
-        ? 'nobody else is an approver'
+        ? 'there are no other approvers'
         : `only ${formatCount(able.length, 'other person', 'other people')} can give one`;
     throw new UserError(
       `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,

@@ -147,7 +147,7 @@ const fields = z
     const isEmptied = empty?.includes('empty') ?? false;
     const refuse = (path: string, message: string): void =>
       refinement.addIssue({ code: 'custom', path: [path], message });
-    if (isEmptied && typed) refuse('empty', 'There is a new value above. Take one of them back.');
+    if (isEmptied && typed) refuse('empty', 'There is a new value above. Remove one of them.');
     if (!isEmptied && !typed && rest.required === undefined)
       refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
     for (const [path, text] of Object.entries({ defaultValue, moreValue }))

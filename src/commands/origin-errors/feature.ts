@@ -267,7 +267,7 @@ export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   }
   if (writeFilters(found).length <= maxFilters) return found;
   throw new UserError(
-    `These filters are too long: a button of the answer holds ${formatCount(maxFilters, 'character')}.`,
+    `These filters are too long: at most ${formatCount(maxFilters, 'character')} in all.`,
     'Type fewer, or the beginning of a path: `path:/img/*`.',
   );
 }

@@ -23,7 +23,7 @@ import {
 import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Words } from '../words.ts';
-import { loadAllZones } from '../zones/lookup.ts';
+import { findKnownZones, loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
 import { isId } from './store.ts';
 
@@ -49,7 +49,8 @@ interface About<Kind extends ReportKind>
   readonly verbs: Readonly<Record<string, Verb>>;
   readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => views.State>;
   readonly schema: z.ZodType<Ordered<Kind>>;
-  readonly defaults: (typed: readonly string[]) => Fields;
+  /** `zones`: ids of the zones that the typed words name. */
+  readonly defaults: (typed: readonly string[], zones: readonly string[]) => Fields;
   readonly writeFields: (report: ReportOf<Kind>) => Fields;
   readonly render: (fields: Fields, notes: FormNotes) => ModalView;
   readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
@@ -188,7 +189,7 @@ export async function findReport<Kind extends ReportKind>(
   const found = await reports.find(tenantId(person), id.trim().toLowerCase());
   if (found?.kind === kind && !found.deletedAt) return found as ReportOf<Kind>;
   throw new UserError(
-    `There is no ${kind} ${formatCode(id, 20)}${found?.kind === kind ? ' any more' : ''}.`,
+    `No ${kind} has the ID ${formatCode(id, 20)}${found?.kind === kind ? ' any more' : ''}.`,
     `\`/cdn ${kind} list\` shows all.`,
   );
 }
@@ -329,12 +330,13 @@ function createForm<Kind extends ReportKind>(
   kind: Kind,
   { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: About<Kind>,
 ) {
-  async function openNew(typed: readonly string[], { channelId, people, person }: Context) {
+  async function openNew(typed: readonly string[], context: Context) {
+    const { channelId, people, person } = context;
     const fields = {
       // Not a conversation between people.
       channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
       timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
-      ...defaults(typed),
+      ...defaults(typed, await findTypedZones(typed, context)),
     };
     return render(fields, {});
   }
@@ -412,6 +414,14 @@ function createForm<Kind extends ReportKind>(
     run: save,
   });
   return { openNew, openEdit, actions, form };
+}
+
+/** Without the list of zones the form opens with none chosen. */
+async function findTypedZones(typed: readonly string[], context: Context): Promise<string[]> {
+  if (typed.length === 0) return [];
+  const names = new Set(typed.map((word) => word.toLowerCase()));
+  const all = findKnownZones(context) ?? (await loadAllZones(context).catch(() => undefined));
+  return (all?.zones ?? []).filter(({ name }) => names.has(name.toLowerCase())).map(({ id }) => id);
 }
 
 function warnOfTakeover({ kind, owner }: Report, { person }: Context): string | undefined {

@@ -190,7 +190,7 @@ export function createReports(options: ReportOptions) {
 
 export function createChangedError(kind: ReportKind): UserError {
   return new UserError(
-    `Somebody changed this ${kind} a moment ago, so nothing was changed.`,
+    `Somebody changed this ${kind} a moment ago, so yours was not saved.`,
     `See \`/cdn ${kind} list\` and try again.`,
   );
 }

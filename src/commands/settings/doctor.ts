@@ -8,7 +8,7 @@ export const doctor: Feature = {
       name: 'doctor',
       aliases: ['diagnose', 'health'],
       usage: 'doctor',
-      summary: 'What this bot needs here, what is wrong, and how to mend it',
+      summary: 'Checks this bot: what is wrong here, and how to fix it',
       examples: ['doctor'],
       needs: 'admin',
       shares: 'never',

@@ -228,8 +228,8 @@ async function save(before: Policy, after: Policy, context: Context): Promise<Fo
   const { approvalChannel: channel } = after;
   if (channel !== undefined && channel !== before.approvalChannel && (await isShared(channel, context)))
     throw new UserError(
-      `<#${channel}> is shared with another organisation, so no request may be posted there. Nothing was saved.`,
-      'Choose a channel of your own organisation.',
+      `<#${channel}> is shared with another organization, so no request may be posted there. Nothing was saved.`,
+      'Choose a channel in your own organization.',
     );
   const second = await findSecondAdmins(before, after, context);
   if (second) return askSecondAdmin(before, after, second, context);
@@ -295,7 +295,7 @@ async function announce(
   return told;
 }
 
-/** Whether people of another organisation read a channel. */
+/** Whether people of another organization read a channel. */
 async function isShared(channel: string, { sharing }: Context): Promise<boolean> {
   return (await sharing.readAudience(channel)) === 'others';
 }

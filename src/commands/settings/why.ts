@@ -13,7 +13,7 @@ const whyCommand: Command = {
   name: 'why',
   aliases: ['may', 'can'],
   usage: 'why <command…>',
-  summary: 'Whether you may run a command here, and each step of that decision',
+  summary: 'Whether you may run a command here, and why',
   label: 'Check a permission',
   examples: ['why zones', 'why volume delete', 'why export @somebody'],
   needs: 'none',

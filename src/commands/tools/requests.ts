@@ -77,7 +77,7 @@ export const listMyRequests = defineTool({
     return {
       summary:
         requests.length === 0
-          ? 'Nothing was asked for yet.'
+          ? 'Nothing has been requested yet.'
           : `${formatCount(requests.length, 'request')}, ${formatInteger(waiting)} waiting for a decision.`,
       shown: shown.length,
       total: requests.length,
@@ -222,7 +222,7 @@ async function sendForm(
   signal.throwIfAborted();
   const isNew = await sendFormByAssistant(ledger, { requester, path, message, minutes });
   return {
-    summary: `The bot ${isNew ? 'writes' : 'has written'} to the person with a form to ${stripMarkup(what)}. Nothing was asked for yet.`,
+    summary: `The bot ${isNew ? 'writes' : 'has written'} to the person with a form to ${stripMarkup(what)}. Nothing has been requested yet.`,
     data: {
       request: undefined,
       what: stripMarkup(what),

@@ -72,7 +72,7 @@ async function readTyped(
   const typed = period ?? { from: to - 7 * dayMs, to, last: 7 * 24 * 60 };
   const from = new Date(typed.from);
   if (to - typed.from > 100 * dayMs + hourMs)
-    throw new UserError('Changes are kept for 100 days.', 'Ask for less: `/cdn changes 100d`.');
+    throw new UserError('Changes are kept for 100 days.', 'Try less: `/cdn changes 100d`.');
   const zone = subject.join(' ');
   if (typed.last !== undefined) return { zone, period: { words: writeLast(typed.last), from } };
   const [start, end] = [typed.from, typed.to].map((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);

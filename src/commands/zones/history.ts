@@ -179,7 +179,7 @@ export async function readSettings(
     });
     if (!ids && seen.size > mostZones)
       throw new UserError(
-        `Your key sees more than ${formatCount(mostZones, 'zone')}: name those whose settings to compare.`,
+        `Your key sees more than ${formatCount(mostZones, 'zone')}, too many to compare at once.`,
         'Choose zones: `/cdn changes shop` looks at one.',
       );
     const isComplete = isWhole && skipped === 0 && search === undefined;

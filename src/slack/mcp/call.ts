@@ -205,7 +205,7 @@ function tooMany(seconds: number): ToolRefusal {
 function tooSlow({ narrower = {} }: Tool): ToolRefusal {
   return new ToolRefusal(
     `This took longer than ${formatCount(longestMs / 1000, 'second')} and was stopped.`,
-    'Ask for less: one zone, or a shorter time.',
+    'Try less: one zone, or a shorter time.',
     [narrower],
   );
 }

@@ -66,7 +66,7 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry, isTransient: true };
   return {
     message: 'Something went wrong on our side, and nothing was changed.',
-    hint: 'Try again. If it keeps happening, tell whoever runs this bot the reference below.',
+    hint: 'Try again. If it keeps happening, send the reference below to the team that runs this bot.',
     reference,
     retry,
     isTransient: true,
@@ -93,7 +93,7 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
     case 'app':
       return {
         message: `Slack does not accept the bot’s token (${code}).`,
-        hint: 'Ask whoever runs this bot to install it again.',
+        hint: 'Ask the team that runs this bot to reinstall it.',
       };
     case 'absent':
     case 'refused':
@@ -103,23 +103,23 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
 
 const fullDisk = {
   message: 'The bot’s disk is full, so nothing was changed.',
-  hint: 'Tell whoever runs this bot the reference below. It continues by itself once there is room.',
+  hint: 'Send the reference below to the team that runs this bot. It continues by itself once there is room.',
 };
 const readOnlyDatabase = {
   message: 'The bot’s database is read-only right now, so nothing was changed.',
-  hint: 'Try again in a minute. If it keeps happening, tell whoever runs this bot the reference below.',
+  hint: 'Try again in a minute. If it keeps happening, send the reference below to the team that runs this bot.',
 };
 const lostDatabase = {
   message: 'The bot can’t reach its database right now, so nothing was changed.',
-  hint: 'Try again in a minute. If it keeps happening, tell whoever runs this bot the reference below.',
+  hint: 'Try again in a minute. If it keeps happening, send the reference below to the team that runs this bot.',
 };
 const lostEncryptionKey = {
   message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
-  hint: 'Tell whoever runs this bot the reference below, or connect your key again.',
+  hint: 'Send the reference below to the team that runs this bot, or connect your key again.',
 };
 const changedKey = {
   message: 'Your stored key does not match its record; connect it again.',
-  hint: 'The stored data may have been changed: tell whoever runs this bot the reference below.',
+  hint: 'The stored data may have been changed: send the reference below to the team that runs this bot.',
 };
 
 type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string };
@@ -160,7 +160,7 @@ function describeCode(error: ApiError): Explanation {
               idSources[error.operation] ?? 'Check it for typos; `/cdn zones` lists the zones your key sees.',
           },
     rate_limited: {
-      message: 'The CDN asks for a pause: too many requests with your key.',
+      message: 'The CDN is rate limiting your key: too many requests.',
       hint: `Try again in ${seconds === undefined ? 'a minute' : formatDuration(seconds * 1000)}.`,
     },
     unavailable: {
@@ -188,7 +188,7 @@ function describeUnreachable({ network }: ApiError): Explanation {
     };
   return {
     message: `The CDN cannot be reached. ${network.message}`,
-    hint: `For whoever runs this bot: ${network.hint}`,
+    hint: `For the team that runs this bot: ${network.hint}`,
   };
 }
 
@@ -200,7 +200,7 @@ function describeRefusal(error: ApiError): string {
   if (!isPlanError(error) && (error.status === 401 || error.status === 403))
     return 'Check what you typed. If your key was reset there, type `/cdn connect`.';
   if (isPlanError(error))
-    return 'Your plan there does not include it; nothing you typed is wrong. Whoever pays for the account can change the plan in the CDN’s own dashboard; then try again.';
+    return 'Your plan there does not include it; nothing you typed is wrong. The account’s owner can change the plan in the CDN’s own dashboard; then try again.';
   // A read that is refused needs no word of changes.
   return `${writes.has(error.operation) ? 'Nothing was changed. ' : ''}Check what you typed.`;
 }

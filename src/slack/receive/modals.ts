@@ -78,7 +78,7 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       if (modal && triggerId !== undefined && !opened)
         return void (await openModal(await client(), triggerId, modal, where));
       if (opened && opened.id === undefined)
-        throw new UserError('The form opened but could not be filled.', 'Close it and try the same again.');
+        throw new UserError('The form opened but could not be filled.', 'Close it and try again.');
       if (opened?.id && modal && entry.load) return show(opened.id, await entry.load(input, context), turn);
       const answer = entry.run?.(input, context);
       // The modal of a shortcut may be all of its answer.
@@ -161,7 +161,7 @@ async function openModal(
       return above;
     }
     if (code === 'expired_trigger_id')
-      throw new UserError('The form took too long: Slack waits three seconds for it.', 'Try the same again.');
+      throw new UserError('The form took too long: Slack waits three seconds for it.', 'Try again.');
     throw error;
   }
 }

@@ -321,7 +321,7 @@ async function recordDenial(
   { requested, feature, needs, route: { channelId } }: Work,
   { reason, reference }: { readonly reason: string; readonly reference: string },
 ): Promise<void> {
-  // People of another organisation have no audit log here: it goes to the workspace where they tried.
+  // People of another organization have no audit log here: it goes to the workspace where they tried.
   const tenant = (foreign ? deps.access.own()?.teamId : undefined) ?? tenantId(person);
   const subject = requested ?? feature;
   if (!deps.shouldRecordDenial(`${tenant}/${person.userId}/${subject}`)) return;

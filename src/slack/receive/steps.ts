@@ -53,8 +53,8 @@ export async function beginStep(
 }
 
 const nobody =
-  'This step works for the person who runs the workflow, and Slack named nobody. Whoever builds the workflow can let ' +
-  'it start from a link or button; whoever runs this bot can paste its manifest again.';
+  'This step works for the person who runs the workflow, and Slack named nobody. The workflow’s author can let ' +
+  'it start from a link or button; the team that runs this bot can paste its manifest again.';
 
 /** Ends a step that is not accepted, since too much is under way. */
 export async function refuseStep(

@@ -22,7 +22,7 @@ export class SecretLeakBlocked extends Error {
 /** Shown instead of a blocked answer. */
 export const isBlocked = {
   message: 'This answer was held back: it would have shown a secret.',
-  hint: 'Nothing of it was sent. Tell whoever runs this bot the reference below.',
+  hint: 'Nothing of it was sent. Send the reference below to the team that runs this bot.',
 } as const;
 
 export type Egress = ReturnType<typeof createEgress>;

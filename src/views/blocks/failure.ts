@@ -100,13 +100,13 @@ export function renderRefusal(
       'An admin of the workspace can change that in Slack.',
     ],
     foreign: [
-      'This bot answers people of its own organisation only.',
-      'Ask somebody of the organisation that installed it.',
+      'This bot only answers people in its own organization.',
+      'Ask someone in the organization that installed it.',
     ],
     'no-key': ['You have not connected a CDN key yet.', 'Connect yours: it takes a minute.', 'connect'],
     'not-admin': [
       'Not allowed yet: only admins can do this.',
-      'Admins are the workspace’s admins and the people whom the bot’s configuration names.',
+      'Admins are your workspace’s admins and the people named in the bot’s configuration.',
       'why',
     ],
     'channel-cap': [
@@ -129,7 +129,7 @@ export function renderRefusal(
   // If the look-up behind a refusal failed, the refusal may be wrong.
   const unread = missing.find(({ lookup }) => lookup === lookups[reason]);
   if (unread) {
-    const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell whoever runs this bot.`;
+    const doubt = `${missingScopeLine(unread)} Try again in a minute, or tell the team that runs this bot.`;
     return { message, hint: doubt, offer: 'why' };
   }
   if (offer === undefined || offer === 'connect' || admins.length === 0) return { message, hint, offer };
@@ -166,7 +166,7 @@ function missingScopeLine({ lookup, reason, lasting }: MissingScope): string {
     'no-answer': 'no answer',
   };
   const why = reasons[reason] ?? `\`${escapeMrkdwn(reason, 60)}\``;
-  const consequence = lasting ? without : 'what depends on it is decided once Slack answers';
+  const consequence = lasting ? without : 'what depends on it waits until Slack answers';
   return `The bot cannot read ${what} (${why}): ${consequence}.`;
 }
 

@@ -159,7 +159,7 @@ export function checkbox(
 
 const channelsOnly = { include: ['public' as const, 'private' as const], exclude_bot_users: true };
 
-/** A menu of channels. `internal`: without those in which members of other organisations read. */
+/** A menu of channels. `internal`: without those in which members of other organizations read. */
 export function channelSelect(
   name: string,
   label: string,

@@ -79,7 +79,7 @@ export function renderConnectedOnPage({ fingerprint, zones }: Connected): Messag
 
 export function renderChecking(): ModalView {
   return modal({ callbackId: 'connect:busy', title: 'Connect a bunny.net key' }, [
-    section('Checking the key with one small request…'),
+    section('Checking the key…'),
   ]);
 }
 
@@ -155,7 +155,7 @@ export function renderKeyPasted(
   const what =
     why === 'looks-like-key'
       ? 'That looks like an API key, so I didn’t run it.'
-      : '`/cdn connect` takes no words, so I didn’t run it.';
+      : '`/cdn connect` takes nothing after it, so I didn’t run it.';
   const advice =
     `Slack keeps what you type, so treat that key as exposed: create a new one ${inPanel(keysAt)} and delete the ` +
     'old one. If it is in a message, delete the message too. The bot did not store it.';
@@ -189,7 +189,7 @@ const disconnectTitle = 'Disconnect your API key?';
 function describePausing(pausing: readonly KeyUser[]): string {
   const names = pausing.map(({ kind, id }) => `${kind} ${id}`);
   const reports = names.length > 0 ? `Pauses ${listSome(names, 5)}.` : 'Pauses your digests and alerts.';
-  return `${reports} Cancels requests that wait.`;
+  return `${reports} Waiting requests are cancelled.`;
 }
 
 /** How many zones a key sees, as far as its first page tells. */

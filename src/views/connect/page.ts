@@ -44,14 +44,14 @@ ${renderNote('good', { message: `Your key sees ${zones}.`, hint: 'It is stored e
 <li><code>/cdn help</code> for the rest</li>
 <li><code>/cdn disconnect</code> to make the bot forget the key</li>
 </ul>
-<p class="soft">Fingerprint <code>${fingerprint}</code> tells this key from others; <code>/cdn whoami</code> shows it.</p>`,
+<p class="soft">Fingerprint <code>${fingerprint}</code> identifies this key; <code>/cdn whoami</code> shows it.</p>`,
   );
 }
 
 const endings = {
   expired: ['This link has expired', 'Links work for ten minutes.'],
   used: [
-    'This link was used',
+    'This link has been used',
     'A key was connected with it, and each link works once. If that wasn’t you, type /cdn disconnect in Slack.',
   ],
   voided: ['This link was replaced', 'You asked for a newer one, or connected or disconnected a key since.'],
@@ -109,7 +109,7 @@ export function renderInstall(
 <ul>${list(true)}</ul>
 <p class="soft">The bot sees its command, mentions and messages to itself, not what people write to each other.</p>
 <h2>What it keeps</h2>
-<p>In the database of whoever runs it (<strong>${host}</strong>):</p>
+<p>In the database of the team that runs it (<strong>${host}</strong>):</p>
 <ul>
 <li>API keys that people connect, and Slack’s token for this workspace, both encrypted.</li>
 <li>Settings, digests, alerts, approvals, and an audit log with IDs of people and channels.</li>

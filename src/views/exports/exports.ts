@@ -259,7 +259,7 @@ function zoneOf({ request }: ExportSummary): string {
 }
 
 function renderAskedBy(one: ExportSummary): KnownBlock {
-  return context(`Asked by <@${one.userId}>. ${describeRequest(one)}`);
+  return context(`Requested by <@${one.userId}>. ${describeRequest(one)}`);
 }
 
 function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
@@ -267,7 +267,7 @@ function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
 }
 
 export function renderCancelled(one: ExportSummary, by: string): Message {
-  const who = by === 'system' ? 'Its key or its person is gone.' : `Cancelled by <@${by}>.`;
+  const who = by === 'system' ? 'Its owner left or disconnected their key.' : `Cancelled by <@${by}>.`;
   const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeRequest(one)}`)]);
 }
@@ -288,7 +288,7 @@ export function renderUnknown(one: ExportSummary): Message {
 export function renderFailed(one: ExportSummary, failed: Failure, canRepeat: boolean): Message {
   const failure = renderFailure(failed);
   return message(failure.text, [
-    section(`*The export of ${zoneOf(one)} did not work; nothing was posted.*`),
+    section(`*The export of ${zoneOf(one)} failed; nothing was posted.*`),
     ...(failure.blocks ?? []),
     renderAskedBy(one),
     actions(...(canRepeat ? [againButton(one)] : []), changeButton(one)),
@@ -301,14 +301,14 @@ function againButton({ id }: ExportSummary, label = 'Export again'): Button {
 
 /** Opens the filled form. */
 function changeButton({ id }: ExportSummary): Button {
-  return button('Change and export again', 'event-logs:change:0', id);
+  return button('Edit and export again', 'event-logs:change:0', id);
 }
 
 /** The outcome without the request: the usual message would hold a live secret. */
 export function renderBlocked({ userId, state }: ExportSummary, reference?: string): Message {
   const held = renderFailure({
     message: `An export by <@${userId}> ended: ${stateWords[state]}. The rest of this message was held back: it would have shown a secret.`,
-    hint: 'Tell whoever runs this bot the reference below.',
+    hint: 'Send the reference below to the team that runs this bot.',
     reference,
   });
   return message(held.text, held.blocks ?? []);
@@ -354,7 +354,7 @@ export function renderFileComment(
     describeRequest(one),
     ...(figures ? describeFigures(figures, one.rows) : []),
     pseudonyms &&
-      'IP addresses are pseudonyms, the same one for the same address in this export only. The raw file is not sent.',
+      'IP addresses are replaced with pseudonyms, consistent within this export only. The raw file is not sent.',
     spreadsheetSafe
       ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is unchanged.'
       : 'Cells hold visitor input: to open the file in a spreadsheet, export with “Add a spreadsheet-safe copy”.',

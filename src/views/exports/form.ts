@@ -73,13 +73,13 @@ export function renderExportForm(form: ExportForm): ModalView {
     moment('from', 'From', form, 'The CDN may refuse a start more than 72 hours ago.'),
     moment('to', 'To', form, zoneHint(form.timeZone)),
     textInput('query', 'Search', {
-      hint: 'Looks in IP, rule ID, rule name, URL and User-Agent. Empty = all events.',
+      hint: 'Searches IP, rule ID, rule name, URL and User-Agent. Empty = all events.',
       optional: true,
       maxLength: 3000,
       initial: form.query,
     }),
     textInput('filters', 'Filters', {
-      hint: `One a line, and every one has to match. Fields: ${filterFields.join(', ')}. Operations: ${filterOps.join(', ')}.`,
+      hint: `One per line; all must match. Fields: ${filterFields.join(', ')}. Operations: ${filterOps.join(', ')}.`,
       placeholder: 'country in DE, FR',
       optional: true,
       multiline: true,
@@ -104,14 +104,14 @@ const choices = [
   [
     'pseudonyms',
     'Personal data',
-    'Replace IP addresses by pseudonyms',
-    'The same address gets the same one. The raw file is not sent.',
+    'Replace IP addresses with pseudonyms',
+    'Consistent within one export. The raw file is not sent.',
   ],
   [
     'spreadsheetSafe',
     'Spreadsheets',
     'Add a spreadsheet-safe copy',
-    'Cells hold visitor input; formulas are neutralised in the copy.',
+    'Cells hold visitor input; formulas are neutralized in the copy.',
   ],
 ] as const;
 

@@ -33,7 +33,7 @@ export function renderAnswer(answer: ShownAnswer): Message {
   if (answer.kind === 'not-found')
     return reply(
       'This request no longer exists. Nothing was done.',
-      commandButton('What waits for me', 'approvals'),
+      commandButton('Waiting for me', 'approvals'),
     );
   const { operation } = answer;
   const { id, state } = operation;
@@ -60,8 +60,8 @@ export function renderAnswer(answer: ShownAnswer): Message {
     case 'own-request':
       return reply(
         answer.press === 'approve'
-          ? 'You asked for this yourself, so your approval does not count, not even as an admin. Another approver has to approve it.'
-          : 'You asked for this yourself: cancel it instead.',
+          ? 'You requested this, so you can’t approve it, even as an admin. Another approver has to.'
+          : 'You requested this: cancel it instead.',
         cancelButton(id),
       );
     case 'not-requester': {
@@ -97,7 +97,7 @@ export function renderProposed(operation: ShownOperation, canUndo = false): Mess
     return reply(`${renderState(operation)}: ${request}.${outcome ? `\n${outcome}` : ''}`);
   }
   return reply(
-    `Asked for: ${request}. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}.\nThe bot tells you how it goes, in a direct message.`,
+    `Requested: ${request}. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}.\nThe bot tells you how it goes, in a direct message.`,
     cancelButton(id),
   );
 }
@@ -143,7 +143,7 @@ export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until:
         style: 'danger',
         confirm: confirmation(
           'Delete this volume?',
-          `Volume ${what}, every instance. This cannot be undone, there is no backup.`,
+          `Volume ${what}, every instance. This cannot be undone: there is no backup.`,
           'Delete it',
           'Not now',
         ),

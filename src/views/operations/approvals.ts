@@ -89,7 +89,7 @@ export function renderRequesterMessage(
 
 export function renderReminder(operation: ShownOperation, approvers: readonly string[]): Message {
   const { expiresAt } = operation;
-  const text = `:hourglass_flowing_sand: ${mention(approvers)} This still waits: ${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
+  const text = `:hourglass_flowing_sand: ${mention(approvers)} Reminder: ${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;
   return say(text);
 }
 
@@ -102,7 +102,7 @@ export function renderFormOffer(
     section([
       `*To confirm:* ${what}`,
       nameAssistant(offer),
-      'Nothing was asked for yet. Only you type the value, and no assistant sees it.',
+      'Nothing has been requested yet. Only you type the value, and no assistant sees it.',
       quoteReason(offer),
     ]),
     actions(button('Type the value', 'variables:type', variable, { style: 'primary' })),
@@ -240,7 +240,7 @@ export function renderApprovalList(
   asOf: Date,
   done?: string,
 ): Message {
-  const text = waiting.length === 0 ? 'Nothing waits for your approval' : countWaiting(waiting);
+  const text = waiting.length === 0 ? 'Nothing is waiting for your approval' : countWaiting(waiting);
   const mine = requested.length === 0 ? 'You have not asked for anything lately.' : '*You asked to*';
   const lines = requested.map(
     (one) => `${one.words.what}\n${renderState(one)} · ${formatMoment(one.movedAt)}`,

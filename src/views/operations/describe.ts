@@ -87,7 +87,7 @@ export function describeVolumeConsequences(shown: VolumeShown): string {
     shown.summary === 'unreadable'
       ? 'Size and cost of the app could not be read.'
       : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · it costs ${cost === undefined ? '(not reported)' : formatMoney(cost)} a month`;
-  return `:warning: *Cannot be undone, there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
+  return `:warning: *Cannot be undone: there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
 }
 
 export function describeScriptConsequences(shown: AffectedZones): string {
@@ -144,7 +144,7 @@ export function renderState(
   operation: Pick<ShownOperation, 'state' | 'outcome' | 'via' | 'approvalsNeeded'>,
 ): string {
   const { state, outcome } = operation;
-  if (waitsForRequester(operation)) return ':hourglass_flowing_sand: waiting for its person to confirm';
+  if (waitsForRequester(operation)) return ':hourglass_flowing_sand: waiting for the requester to confirm';
   return outcome?.word === 'unconfirmed' ? ':grey_question: accepted, not confirmed' : states[state];
 }
 
@@ -167,7 +167,7 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
   const { word, requestId, facts } = outcome;
   const text =
     word === 'confirmed'
-      ? `<@${movedBy}> looked: it was ${state === 'succeeded' ? '' : 'not '}done.`
+      ? `<@${movedBy}> checked: it was ${state === 'succeeded' ? '' : 'not '}done.`
       : (words.outcome ?? describeResult(outcome)) + quoteService(outcome);
   const reference = facts?.['reference'];
   const references = [
@@ -177,19 +177,19 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
   return join([text, ...references], ' ');
 }
 
-const checkIt = '*It is not sent again by itself.* Check whether it was done, then say so here.';
+const checkIt = '*It is not retried automatically.* Check whether it was done, then record it here.';
 
 const results: Readonly<Record<string, string>> = {
   'key-refused':
     'Nothing was changed: the CDN refused the requester’s key. Connect the current one (`/cdn connect`), then try again.',
-  'rate-limited': 'Nothing was changed: the CDN asks for a pause. Try again in a minute.',
+  'rate-limited': 'Nothing was changed: the CDN is rate limiting. Try again in a minute.',
   'not-sent':
     'Nothing was changed: the CDN could not be reached, and the request was never sent. Try again in a minute.',
-  'not-found': 'Nothing was changed: the CDN does not know what this is about. Check the IDs.',
+  'not-found': 'Nothing was changed: the CDN does not know these IDs. Check them.',
   'process-died': `The bot stopped while the request may have been under way. ${checkIt}`,
   'requester-gone': 'The requester disconnected their key, or left. Nothing was changed.',
-  'app-gone': 'The app was taken out of the workspace. Nothing was changed.',
-  'taken-back': 'The requester took it back. Nothing was changed.',
+  'app-gone': 'The app was removed from the workspace. Nothing was changed.',
+  'taken-back': 'The requester withdrew it. Nothing was changed.',
   expired: 'Nothing was changed.',
 };
 
@@ -201,7 +201,7 @@ function describeResult({ word, status, why, reason }: Outcome): string {
     case 'unanswered':
       return `The request was sent${http}, and no clear answer came back. ${checkIt}`;
     case 'void':
-      return `It was voided and will not run: ${describeVoidReason(why)}. Ask for it again.`;
+      return `It is void and will not run: ${describeVoidReason(why)}. Request it again.`;
     default:
       return results[word] ?? (reason ? `Reason: ${escapeMrkdwn(reason, 500)}` : '');
   }

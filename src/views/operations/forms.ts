@@ -73,18 +73,18 @@ export function renderVolumeForm(
 }
 
 function labelDeletion({ needed }: ApprovalNeeds): string {
-  return needed > 0 ? 'Ask for approval' : 'Delete for good';
+  return needed > 0 ? 'Request approval' : 'Delete for good';
 }
 
 const searchPlaceholder = 'Type a part of its ID or of its zone';
 
 const intro = section(
-  '*Deletes every instance of a volume.* You review the impact before anything is asked for.',
+  '*Deletes every instance of a volume.* You review the impact before anything is requested.',
 );
 
 function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
-  const isChanged = ':arrows_counterclockwise: *This changed since you looked.* Read it again.';
-  const first = 'Detach every instance first: else the CDN refuses, and nothing is deleted.';
+  const isChanged = ':arrows_counterclockwise: *This changed while you were reading.* Review it again.';
+  const first = 'Detach every instance first, or the CDN refuses and nothing is deleted.';
   const needed = renderApprovalNeeds(needs, labelDeletion(needs));
   const blocks = [section(describeVolumeConsequences(shown)), section([first, needed])];
   return changed ? [section(isChanged), ...blocks] : blocks;
@@ -93,13 +93,13 @@ function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
 export const volumeBusy = renderSkeleton(
   'Delete a volume',
   'Close',
-  'One moment: looking up the impact and who has to approve…',
+  'Looking up the impact and who has to approve…',
 );
 export const variableBusy = renderSkeleton('Set a variable', 'Close');
 
 /** An untouched menu counts as a choice: unchanged members are not sent. */
 const requiredOptions = [
-  option('Leave as it is', 'unchanged'),
+  option('Leave unchanged', 'unchanged'),
   option('Required', 'true'),
   option('Not required', 'false'),
 ];
@@ -135,7 +135,7 @@ export function renderVariableForm(
   const settings = {
     title: 'Set a variable',
     callbackId: 'variables:submit',
-    submit: known && known.needs.needed > 0 ? 'Ask for approval' : 'Set it',
+    submit: known && known.needs.needed > 0 ? 'Request approval' : 'Set it',
     metadata,
   };
   const undo = known?.canUndo ? 'You can undo it for 30 minutes.' : noUndo;
@@ -143,8 +143,7 @@ export function renderVariableForm(
     section([
       unknown &&
         `Nobody here has set ${formatCode(unknown, 60)} yet: choose its script and type its ID once. Then the name is enough.`,
-      known?.consequences.text ??
-        'Changes a variable of an edge script. What you leave empty stays as it is.',
+      known?.consequences.text ?? 'Changes a variable of an edge script. Empty fields stay unchanged.',
     ]),
     known && section([renderApprovalNeeds(known.needs, 'Set it'), undo]),
     searchSelect('scriptId', 'Script', {
@@ -194,10 +193,10 @@ export function renderCheckForm(
 ): ModalView {
   const settings = { title: 'Was it done?', callbackId: 'approvals:check-submit', metadata: operation.id };
   const options = [option(done, 'succeeded'), option(notDone, 'failed')];
-  return modal({ ...settings, submit: 'That is what I saw', close: 'Back' }, [
+  return modal({ ...settings, submit: 'Record it', close: 'Back' }, [
     section(`The outcome is unknown: *${operation.words.what}*`),
     section(look),
-    input('seen', 'What do you see?', { type: 'radio_buttons', options }),
+    input('seen', 'What did you find?', { type: 'radio_buttons', options }),
   ]);
 }
 

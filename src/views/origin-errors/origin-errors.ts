@@ -80,7 +80,7 @@ export function describeReference(why: Failure | undefined): string {
 }
 
 export function warnOfMore(parts: string): string {
-  return `:warning: *More entries exist* than the CDN gave for ${parts}, and it has no way to ask for the rest.`;
+  return `:warning: *More entries exist* than the CDN returned for ${parts}. The rest cannot be fetched.`;
 }
 
 /** The end of what was counted: times on its day stand without the day. */
@@ -252,14 +252,14 @@ function renderWarnings(report: Report): Maybe<string>[] {
     before &&
       before.total === undefined &&
       counts.total > 0 &&
-      `:grey_question: The ${before.name} could not be read, so what is new is not known.`,
+      `:grey_question: The ${before.name} could not be read, so new errors are not marked.`,
     incomplete.length > 0 && warnOfMore(incomplete.join(', ')),
     ...unread.map(
       ({ day, why }) =>
         `:warning: ${day} could not be read and is left out: ${why.message}${describeReference(why)}`,
     ),
     skipped > 0 && `:information_source: ${pluralize(skipped, 'entry', 'entries')} could not be read.`,
-    counts.total > 0 && counts.hours.every((hour) => hour === 0) && 'No entry has a time in these days.',
+    counts.total > 0 && counts.hours.every((hour) => hour === 0) && 'No entry has a readable time.',
   ];
 }
 
@@ -270,7 +270,7 @@ function describeNew({ counts, before }: Report): string {
     .filter(([code]) => before.codes?.has(code) === false)
     .map(([code, times]) => `${code === '' ? 'no code' : formatCode(code, 60)} (${formatInteger(times)})`);
   if (fresh.length === 0) return '';
-  const part = before.incomplete ? ' (the CDN gave only a part of it)' : '';
+  const part = before.incomplete ? ' (only part of it could be read)' : '';
   return `:new: *Not in the ${before.name}*: ${truncateLines(fresh, 1000, ', ')}${part}`;
 }
 
@@ -416,7 +416,7 @@ export function renderFile(shown: {
     incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
     skipped > 0 &&
       `${pluralize(skipped, 'entry', 'entries')} could not be read and ${agree(skipped, 'is', 'are')} left out.`,
-    `As of ${formatMoment(asOf)}, in the order the CDN gave them. Times are UTC; query values are left out.`,
+    `As of ${formatMoment(asOf)}, in the CDN’s order. Times are UTC; query values are left out.`,
   ];
   const zoneName = plainText(zone.name, 60).replaceAll(/[^\w.-]+/gu, '_');
   const name = join(
@@ -457,14 +457,14 @@ export function renderLinkLoading(host?: string): ModalView {
 
 export function renderLinkChoice(hosts: readonly string[]): ModalView {
   return modal({ title }, [
-    section(`This message links to ${formatCount(hosts.length, 'host')}. Which one’s origin errors?`),
+    section(`This message links to ${formatCount(hosts.length, 'host')}. Which one do you mean?`),
     actions(...hosts.map((host, index) => commandButton(plainText(host, 75), `errors ${host}`, index))),
   ]);
 }
 
 export function renderLinkForm(): ModalView {
   return modal({ callbackId: 'origin-errors:link', title, submit: 'Look up' }, [
-    section('*There is no link in this message.* Paste one, or type a zone.'),
+    section('*This message has no link.* Paste one, or type a zone.'),
     textInput('link', 'Link, hostname or zone', {
       placeholder: 'https://cdn.example.com/images/a.jpg',
       maxLength: 2000,

@@ -26,7 +26,7 @@ export const pauseReasons = {
   'bot-removed': 'the bot was removed from its channel',
   uninstalled: 'the bot was removed from the workspace',
   failing: 'it failed three times in a row',
-  crashing: 'the bot stopped twice while it worked on it',
+  crashing: 'the bot stopped twice while running it',
 } as const;
 
 interface Scheduled {

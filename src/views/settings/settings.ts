@@ -60,7 +60,7 @@ export function renderSettingsReview(
   const then =
     found.secondAdmins.length > 0
       ? `ask ${mentionAll(found.secondAdmins)}: this needs a second admin`
-      : 'make it so';
+      : 'apply this';
   const next = `Go back and press *Save* to ${then}.`;
   return modal(settings, [...renderConsequences(found), context(next)]);
 }
@@ -123,7 +123,7 @@ export function describeSettingsChange(
     fewer.includes('destroy') && 'deletions need fewer approvals',
     fewer.includes('change') && 'changes need fewer approvals',
     gains.length > 0 && `<@${author}> gains *${gains.join(', ')}*`,
-    off && 'a second admin is not asked any more',
+    off && 'no second admin is needed any more',
     assistant && 'Slack’s assistant may do more',
   ];
   const lines = renderList(changes.map((change) => describeChange(change, () => undefined)));
@@ -144,7 +144,7 @@ export function renderNothingChanged(): FormResult {
 export function renderChangedMeanwhile(last: { by: string; at: Date } | undefined): FormResult {
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
-    : 'The settings are not the ones you saw. Yours were not saved.';
+    : 'The settings changed while you edited. Yours were not saved.';
   const again = actions(commandButton('Look again', 'settings'));
   return formResult(done, text, [section(`:warning: *${text}*`), again]);
 }
@@ -199,8 +199,8 @@ function renderConsequences(found: Consequences): KnownBlock[] {
 function warnOfQuorum({ class: right, needed, approvers }: Quorum): string {
   const what = right === 'destroy' ? 'Deletions' : 'Changes';
   const there =
-    approvers === 0 ? 'nobody is an approver' : `there is only ${formatCount(approvers, 'approver')}`;
-  return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* A request can then only expire.`;
+    approvers === 0 ? 'there are no approvers' : `there is only ${formatCount(approvers, 'approver')}`;
+  return `:warning: *${what} need ${pluralize(needed, 'approval')}, but ${there}.* Requests can only expire.`;
 }
 
 export const settingFields = {

@@ -20,11 +20,11 @@ export function renderTokens(shown: {
 }): Message {
   const { tokens, makeAt, minutes, isOff, done } = shown;
   const count = tokens.length === 0 ? 'You have no tokens' : `You have ${pluralize(tokens.length, 'token')}`;
-  const make = { ...button('Make a token', 'connect:link', 'page', { style: 'primary' }), url: makeAt };
+  const make = { ...button('Create a token', 'connect:link', 'page', { style: 'primary' }), url: makeAt };
   return {
     ...message(join([done, `${count}.`], ' '), [
       section([
-        join([done, `*${count}*: your editor or terminal calls the tools of this bot with it, as you.`], ' '),
+        join([done, `*${count}*. A token lets your editor or terminal use this bot’s tools as you.`], ' '),
         isOff && ':warning: Clients are switched off: an admin can change it in `/cdn settings assistant`.',
       ]),
       ...tokens.map(({ id, name, expiresAt }) =>
@@ -33,7 +33,7 @@ export function renderTokens(shown: {
           button('Revoke', 'tokens:end', id, {
             confirm: confirmation(
               'Revoke the token?',
-              `${plainText(name, 60)} cannot call the bot any more.`,
+              `${plainText(name, 60)} can no longer call the bot.`,
               'Revoke',
               'Keep',
             ),
@@ -41,7 +41,9 @@ export function renderTokens(shown: {
         ),
       ),
       actions(make),
-      context(`The page works once, for ${formatCount(minutes, 'minute')}. All tokens end with your key.`),
+      context(
+        `The page works once, for ${formatCount(minutes, 'minute')}. Disconnecting your key revokes all tokens.`,
+      ),
     ]),
     carries: ['link-token'],
   };
@@ -55,17 +57,17 @@ export function renderTokenForm(page: {
   readonly longestDays: number;
 }): string {
   return renderDocument(
-    'Make a token',
-    html`<h1>Make a token</h1>
+    'Create a token',
+    html`<h1>Create a token</h1>
 <p>A client with it acts as you: it reads what you may read, and asks for what you may ask for.</p>
 <p class="who"><span>This page makes a token for</span><strong>${page.shownFor}</strong></p>
 <form method="post" action="${page.postTo}" autocomplete="off">
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="name">Where it is used</label>
 <input id="name" name="name" required maxlength="40" autofocus placeholder="laptop">
-<label for="days">Days until it ends</label>
+<label for="days">Expires after (days)</label>
 <input id="days" name="days" type="number" min="1" max="${String(page.longestDays)}" value="30" required>
-<button type="submit">Make it</button>
+<button type="submit">Create token</button>
 </form>`,
   );
 }
@@ -78,7 +80,7 @@ export function renderTokenMade(made: {
   return renderDocument(
     'Copy your token',
     html`<h1>Copy your token</h1>
-<p>It is shown this once. Whoever has it acts as you.</p>
+<p>You see it only once. Anyone who has it can act as you.</p>
 <p><code>${made.token}</code></p>
 <p>In your client, for <strong>${made.name}</strong>: the address <code>${made.at}</code>, and the header <code>Authorization: Bearer</code> with the token.</p>
 <p class="soft"><code>/cdn token</code> in Slack lists and revokes it.</p>`,

@@ -264,7 +264,7 @@ describe('npm run keys', () => {
   });
 
   test.each([
-    [['promote', 'k1'], 'There is no “keys promote”.'],
+    [['promote', 'k1'], 'Unknown command “keys promote”.'],
     [['status', 'k1'], 'Too many words.'],
     [['new', 'a', 'b'], 'Too many words.'],
     [['new', 'bad:id'], 'A key ID has 1 to 32 letters, digits, - or _.'],

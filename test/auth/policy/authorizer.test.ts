@@ -145,7 +145,7 @@ test('exports and shared answers go by the settings of now: channels, caps, and 
   expect((await decidePosting(authorizer, 'answer', 'C1')).reason).toBe('no-key');
 });
 
-test('people of another organisation are refused everything, and Slack is asked only where nothing says whose they are', async () => {
+test('people of another organization are refused everything, and Slack is asked only where nothing says whose they are', async () => {
   const named = await setUp({ operators: [person.userId] }, { foreign: true });
   for (const right of ['none', 'read', 'export', 'admin'] as const)
     expect((await named.authorizer.decide(right, undefined)).reason).toBe('foreign');
@@ -185,7 +185,7 @@ test('those are admins whom the configuration or a profile of now says so, never
   expect(people.read).toEqual(['U4', 'U2', 'U3']);
 });
 
-test('deactivated people, those of other organisations and mistyped ids are none', async () => {
+test('deactivated people, those of other organizations and mistyped ids are none', async () => {
   const people = peopleWith({ U1: { deleted: true }, U2: { foreign: true } }, ['U1', 'U2', 'U9']);
   expect(await findOtherAdmins(people, [], 'U5')).toEqual([]);
 });

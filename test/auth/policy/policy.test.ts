@@ -157,7 +157,7 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
   `);
 });
 
-test('people of other organisations are told nothing of the policy', () => {
+test('people of other organizations are told nothing of the policy', () => {
   const policy = policyFor('operator', 'read');
   const visitor = actorFor('operator', true, true);
   const traces = new Set(
@@ -165,7 +165,7 @@ test('people of other organisations are told nothing of the policy', () => {
   );
   expect([...traces]).toMatchInlineSnapshot(`
     [
-      "[{"rule":"organisation","says":"a member of another organisation","ok":false}]",
+      "[{"rule":"organisation","says":"a member of another organization","ok":false}]",
     ]
   `);
 });
@@ -189,7 +189,7 @@ describe('approvals and destinations', () => {
     ['by group', { userId: 'U2', groups: ['S1'] }, true],
     ['neither', { userId: 'U2' }, false],
     ['an admin who is neither', { userId: 'U2', admin: true }, false],
-    ['named, of another organisation', { foreign: true }, false],
+    ['named, of another organization', { foreign: true }, false],
   ])('who may approve: %s', (_, actor, allowed) => {
     expect(decideApproval(policy, { ...actorFor('reader', true, false), ...actor }).allowed).toBe(allowed);
   });

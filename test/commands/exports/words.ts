@@ -19,7 +19,7 @@ export const says = {
   noEvent,
   /** With a file or without one. */
   done: new RegExp(`files? (?:is|are) below|${noEvent.source}`),
-  failed: /did not work; nothing was posted/,
+  failed: /failed; nothing was posted/,
   /** Failed or cancelled. */
   notPosted: /nothing was posted/,
   cancelled: /was stopped; nothing was posted/,
@@ -33,9 +33,9 @@ export const says = {
 export const answers = {
   cancelled: /The export was cancelled; nothing was posted/,
   tooLate: /Too late/,
-  over: /This export has ended already/,
+  over: /This export has already ended/,
   ofAnother: /only @.*, who started this export/,
-  duplicate: /The same export is under way already/,
+  duplicate: /This export is already under way/,
   list: (running: number | 'none') => new RegExp(`exports?, ${running} under way`),
 } as const;
 

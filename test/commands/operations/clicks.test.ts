@@ -56,7 +56,7 @@ describe('decisions over Socket Mode', () => {
     expect(await press40Times(team)).toBe(1);
   });
 
-  test('a press by a person of another organisation does nothing and is answered', async () => {
+  test('a press by a person of another organization does nothing and is answered', async () => {
     const { at, volumeId } = await ask(team);
     // The channel is shared with theirs after the card was posted.
     const { channels } = team.bot.slack.world;

@@ -57,7 +57,7 @@ test('a request without approval expires, and its messages say so', async () => 
 
 test.each([
   ['refuses the card', 'C0GONE000', 1],
-  ['people of another organisation read', 'C0SHARED0', 0],
+  ['people of another organization read', 'C0SHARED0', 0],
 ])('an approval channel that %s: every approver gets it directly', async (_what, approvalChannel, tries) => {
   const { proposeDeletion, runJobs, findMessages, slack } = await startJobs(await embedded.emptyDatabase(), {
     approvalChannel,
@@ -107,7 +107,7 @@ test('a key that is gone at execution: the requester is told, nothing is sent', 
   const after = await findOperation(ledger, operation.tenant, operation.id);
   expect(after).toMatchObject({ state: 'failed', outcome: { word: 'void', why: 'requester-may-not' } });
   expect(
-    findMessages(alice, /voided and will not run: the requester is no longer allowed to do this/).length,
+    findMessages(alice, /void and will not run: the requester is no longer allowed to do this/).length,
   ).toBeGreaterThan(0);
   expect(cdn.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });

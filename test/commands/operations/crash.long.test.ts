@@ -110,7 +110,7 @@ describe.each(engines)('killed with $name', ({ postgres, skip }) => {
       await people.alice.slash(`volume delete ${appId} ${volumeId}`);
       await people.alice.waitForModal('volumes:submit', 20_000);
       await people.alice.submit({ confirmVolumeId: volumeId, reason: 'A test of what lasts' });
-      await people.alice.waitForModal(/Asked for/, 20_000);
+      await people.alice.waitForModal(/Requested:/, 20_000);
       await people.alice.closeModal();
       await people.alice.waitForMessage(says.yourRequest(volumeId), 60_000);
       return people.bob.waitForMessage(says.asksToDelete(volumeId), 60_000);

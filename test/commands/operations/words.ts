@@ -5,7 +5,7 @@ export const says = {
   /** The requester's own message. */
   yourRequest: (volumeId: string, state = '') =>
     new RegExp(`Your request[^]*volume ${volumeId} [^]*${state}`),
-  reminds: /This still waits/,
+  reminds: /Reminder:/,
   /** The last view of a form. */
   answered: /^Sent/,
   waits: 'of \\d approvals?',
@@ -25,14 +25,14 @@ export const says = {
   approved: (volumeId = '') => new RegExp(`Approved\\. It runs now[^]*${volumeId}`),
   decided: /Already decided/,
   countedBefore: /You already approved this/,
-  ownRequest: /You asked for this yourself/,
+  ownRequest: /You requested this/,
   notAnApprover: /needs the approver role/,
   notAnOperator: /needs the operator role/,
-  foreignOrganisation: /answers people of its own organisation only/,
+  foreignOrganisation: /only answers people in its own organization/,
   noSuchRequest: /This request no longer exists/,
   isVoid: /void and will not run/,
   keyReplaced: /key is no longer the one/,
-  voided: (volumeId: string) => new RegExp(`${volumeId}[^]*not done[^]*voided`),
+  voided: (volumeId: string) => new RegExp(`${volumeId}[^]*not done[^]*It is void`),
   tooFewApprovers: /only 2 other people can give one/,
   cancelled: /Cancelled\. Nothing was changed/,
   cancelledWithKey: /Disconnected[^]*\d waiting requests? cancelled/,

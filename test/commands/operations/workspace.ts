@@ -81,7 +81,7 @@ export async function requestDeletion(
   await alice.waitForModal('volumes:submit');
   const { errors } = await alice.submit({ confirmVolumeId: volumeId, reason });
   if (errors) throw new Error(JSON.stringify(errors));
-  await alice.waitForModal(/Asked for/);
+  await alice.waitForModal(/Requested:/);
   await alice.closeModal();
 }
 

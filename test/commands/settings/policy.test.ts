@@ -170,7 +170,7 @@ describe('a workspace and its settings', () => {
     expect(readStable(refused)).toMatchSnapshot('refused where nothing is allowed');
     // An admin who capped a channel can take it back there.
     const admin = bot.slack.as(alice, random);
-    expect(readStable(await saveSettings(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap taken back');
+    expect(readStable(await saveSettings(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap withdrawn');
   });
 
   test('of two admins who save at once the second looks again', async () => {
@@ -195,7 +195,7 @@ describe('a workspace and its settings', () => {
     expect(listOffers(ofCarol)).toContain('settings');
   });
 
-  test('an approval channel that people of another organisation read is refused', async () => {
+  test('an approval channel that people of another organization read is refused', async () => {
     await openSettings(people.carol, 'approvalChannel');
     await people.carol.submit({ approvalChannel: 'C0SHARED0' });
     const refused = await people.carol.waitForModal((view) => readStable(view).includes('is shared with'));
@@ -255,7 +255,7 @@ describe('a workspace and its settings', () => {
     expect(readStable(refused)).toMatchSnapshot('why somebody else, asked by others');
   });
 
-  test('somebody of another organisation is refused everywhere, and learns nothing of the settings', async () => {
+  test('somebody of another organization is refused everywhere, and learns nothing of the settings', async () => {
     const visitor = bot.slack.as(eve, 'C0SHARED0');
     const said = new Set<string>();
     for (const words of ['help', 'zones', 'why export', 'whoami', 'settings'])

@@ -138,7 +138,7 @@ describe('a mention', () => {
     expect(answer).toMatchObject({ ephemeral: true, threadTs: thread });
   });
 
-  test('by a person of another organisation is refused', async () => {
+  test('by a person of another organization is refused', async () => {
     const answer = await write(bot.slack.as('U0EVE0000', 'C0SHARED0'), `${cdn} zones`);
     expect(answer.reads).toMatch(says.ownPeopleOnly);
     expect(answer.ephemeral).toBe(true);

@@ -130,7 +130,7 @@ describe('a shortcut', () => {
     await person.closeModal();
   });
 
-  test('people of another organisation are refused beside the message, and no modal opens for them', async () => {
+  test('people of another organization are refused beside the message, and no modal opens for them', async () => {
     const shared = 'C0SHARED0';
     const { ts } = bot.slack.as(alice, shared).say(`<https://${hostOf(0)}/>`);
     const visitor = bot.slack.as(eve, shared);
@@ -188,7 +188,7 @@ describe('a shortcut', () => {
     const asked = bot.cdn.requests.length;
     await bot.slack.redeliver();
     await person.shortcut('home:menu');
-    await person.waitForModal(/Look/);
+    await person.waitForModal(/Loading your commands|What do you want/);
     expect(bot.cdn.requests.length).toBe(asked);
     while (person.modal()) await person.closeModal();
   });

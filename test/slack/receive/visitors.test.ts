@@ -117,7 +117,7 @@ const ways: readonly Way[] = [
   }),
 ];
 
-test.each(ways)('%s gives people of another organisation nothing', async (_, knock) => {
+test.each(ways)('%s gives people of another organization nothing', async (_, knock) => {
   const calls = bot.slack.calls.length;
   const delivered = countDeliveries();
   const reply = await knock();
@@ -132,7 +132,7 @@ test.each(ways)('%s gives people of another organisation nothing', async (_, kno
 });
 
 test.each(features.flatMap(({ pickers }) => idsOf(pickers)))(
-  'the menu %s gives people of another organisation nothing',
+  'the menu %s gives people of another organization nothing',
   async (id) => {
     const options = await interact({ type: 'block_suggestion', action_id: id, block_id: 'b', value: '1' });
     expect(options).toMatch(says.ownPeopleOnly);

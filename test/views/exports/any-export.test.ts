@@ -76,7 +76,7 @@ test('whatever was asked for, every message of an export is one that Slack takes
         } as const;
         for (const message of [
           views.renderProgress(one, progress),
-          views.renderUnderWay(one, 'The CDN asks for a pause.'),
+          views.renderUnderWay(one, 'The CDN is rate limiting.'),
           views.renderDone(one, { files: 2, summary, unread }),
           views.renderDone(one, { files: 0 }),
           views.renderCancelled(one, 'U0ALICE00'),

@@ -66,7 +66,7 @@ export const variableUpdate = {
         const rule =
           facts?.['otherRule'] === true && `it as ${facts['required'] === true ? '' : 'not '}required`;
         const id = facts?.['otherId'] === true && 'another variable';
-        return `The CDN took the change, but reports ${join([id, value, rule], ' and ')}. *It is not sent again by itself.* Check what is set, then say so here.`;
+        return `The CDN took the change, but reports ${join([id, value, rule], ' and ')}. *It is not retried automatically.* Check what is set, then record it here.`;
       }
       default:
         return undefined;

@@ -24,6 +24,7 @@ import type { Context, Fields, Picker } from '../../define.ts';
 import { readOriginHost } from '../../origin-errors/choose-zones.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
+import { originErrors } from '../checks/errors.ts';
 import { conditions, findCondition } from '../checks/list.ts';
 import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
 
@@ -209,9 +210,11 @@ export const alert = defineReportFeature('alert', {
   otherVerbs: { look: 'check', run: 'check', now: 'check', silence: 'snooze', mute: 'snooze' },
   verbs: { check, why, snooze },
   schema: alertFields,
-  defaults(typed) {
+  defaults(typed, zones) {
     const text = typed.join(' ');
-    return { condition: (conditions.find(({ words }) => words.test(text)) ?? conditions[0])?.name };
+    const { name, target } = conditions.find(({ words }) => words.test(text)) ?? originErrors;
+    const takesZones = target === 'zones' || target === 'origins';
+    return { condition: name, ...(takesZones ? { [`target:${target}`]: zones } : {}) };
   },
   writeFields,
   render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),

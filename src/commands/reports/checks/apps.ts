@@ -67,7 +67,7 @@ function judgeApps(
 ): Observation {
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
   const left = facts.of - facts.read.length - facts.failures.length;
-  const notes = left > 0 ? [toNote(`${left} further apps`, `not checked: an alert reads ${mostApps}`)] : [];
+  const notes = left > 0 ? [toNote(`${left} further apps`, `not checked: an alert covers ${mostApps}`)] : [];
   return judgeEach(facts, nameApp, {
     notes,
     refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Look at the app itself.'),

@@ -103,7 +103,7 @@ async function readLogs(
     return account.errors(id, since);
   });
   const rest = zones.length - chosen.length;
-  const limit = `not checked: an alert reads ${formatCount(mostLogs, 'log')}, those with errors lately first`;
+  const limit = `not checked: an alert covers ${formatCount(mostLogs, 'zone')}, those with recent errors first`;
   const unread = rest > 0 ? [toNote(countOf(rest, zones.length, 'zone'), limit)] : [];
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
@@ -203,7 +203,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
   return { ...seen, evidence: [together, ...seen.evidence].slice(0, mostEvidence) };
 }
 
-const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those with errors lately, then the busiest.`;
+const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those with recent errors, then the busiest.`;
 
 const ofLogs = {
   withoutTarget,
@@ -541,7 +541,7 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
 function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
   const { zones, asked, of, codes, undated = 0 } = errors;
   const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
-  const logs = `Checked: ${countOf(asked, of, 'zone')}, those with errors lately first. `;
+  const logs = `Checked: ${countOf(asked, of, 'zone')}, those with recent errors first. `;
   return {
     lines: [
       codes.length > 0 && `By error: ${listCounts(codes)}`,

@@ -88,7 +88,7 @@ export const digestFields = z
       if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
     // The field for the number appears a moment after the choice.
     if (only === 'above' && above === undefined)
-      wrong('only', 'Choose it once more, then say above how many.');
+      wrong('only', 'Choose it again, then enter the number above.');
     else if (only === 'above' && !/^\s*\d{1,9}\s*$/u.test(above ?? ''))
       wrong('above', `A whole number from 0 to ${formatInteger(views.mostAbove)}.`);
     const threshold = only === 'above' ? { above: Number(above) } : only;
@@ -206,10 +206,21 @@ export const digest = defineReportFeature('digest', {
   otherVerbs: { check: 'run', now: 'run' },
   verbs: { run },
   schema: digestFields,
-  defaults(typed) {
+  defaults(typed, zones) {
     const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
     const kind = named.length > 0 ? named.map(({ name }) => name) : ['zones'];
-    return { kind, time: '09:00', days: ['workdays'] };
+    const words = typed.map((word) => word.toLowerCase().replace(/^weekly$/u, 'mon'));
+    const days = Object.keys(views.weekdayChoices).filter((day) =>
+      words.some((word) => word === day || (/^[a-z]+days?$/u.test(word) && word.startsWith(day))),
+    );
+    const [, hour, minutes = '00'] =
+      /(?:^| )([01]?\d|2[0-3])(?::([0-5]\d))?(?= |$)/u.exec(words.join(' ')) ?? [];
+    return {
+      kind,
+      target: zones.map((id) => `zone:${id}`),
+      time: `${hour?.padStart(2, '0') ?? '09'}:${minutes}`,
+      days: days.length > 0 ? days : ['workdays'],
+    };
   },
   writeFields,
   render: (fields, notes) => views.renderDigestForm(fields, notes, digestKinds),

@@ -123,7 +123,7 @@ test('errors: of many zones the busiest are read, and the others are said not to
   expect(world.requests(/^\/10\d\d\//)).toBe(50);
   expect(world.requests(/^\/100[12]\//)).toBe(0);
   expect(listEvidence(found)[1]).toBe(
-    '2 of 27 zones: not checked: an alert reads 25 logs, those with errors lately first',
+    '2 of 27 zones: not checked: an alert covers 25 zones, those with recent errors first',
   );
 });
 

@@ -28,7 +28,7 @@ export const answers = {
   deleted: /is deleted/,
   restored: /is back/,
   onItsWay: /is already on its way/,
-  gone: /There is no digest/,
+  gone: /No digest has the ID/,
   ofAnother: /who owns this digest/,
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
   cannotWrite: /can't post in/,
