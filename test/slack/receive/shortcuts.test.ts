@@ -188,7 +188,7 @@ describe('a shortcut', () => {
     const asked = bot.cdn.requests.length;
     await bot.slack.redeliver();
     await person.shortcut('home:menu');
-    await person.waitForModal(/Loading your commands|What do you want/);
+    await person.waitForModal(/Loading/);
     expect(bot.cdn.requests.length).toBe(asked);
     while (person.modal()) await person.closeModal();
   });
