@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { logAuditHeads } from '../auth/audit/audit.ts';
 import { endAccessJob, type OffboardingPorts, reconcileAccessJob } from '../auth/offboarding.ts';
 import { type ExportPorts, exportMessages } from '../commands/exports/exports.ts';
-import { exportRetentionJob } from '../commands/exports/retention.ts';
-import { runExportJob } from '../commands/exports/run.ts';
+import { exportRetentionJob, runExportJob } from '../commands/exports/jobs.ts';
 import {
   executeOperationJob,
   type OperationPorts,

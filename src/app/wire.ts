@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createCdn } from '../api/cdn.ts';
 import { createAudit } from '../auth/audit/audit.ts';
-import { createClaims, createDeliveryClaims, createReleases } from '../auth/claims.ts';
+import { createClaims, createReleases } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createClientTokens } from '../auth/keys/client-tokens.ts';
@@ -27,15 +27,20 @@ import { tellFailures } from '../lib/network-failure.ts';
 import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
 import { createInstallationAccess } from '../slack/installations.ts';
-import { createToolCalls, noteCdnRequest } from '../slack/mcp/call.ts';
-import { createMcpEndpoint } from '../slack/mcp/endpoint.ts';
+import { createMcpEndpoint, createToolCalls, noteCdnRequest } from '../slack/mcp/endpoint.ts';
 import { createPeople } from '../slack/people.ts';
-import { createBolt, createBoltLog } from '../slack/receive/bolt.ts';
+import { createDeliver } from '../slack/receive/deliver.ts';
 import { createHttpReceiver } from '../slack/receive/http-receiver.ts';
 import { createInFlight } from '../slack/receive/in-flight.ts';
 import type { SlackDeps } from '../slack/receive/perform.ts';
 import { createSocketReceiver } from '../slack/receive/socket-receiver.ts';
-import { createClients, createResponseUrls, createSlackClock, postMessage } from '../slack/send/clients.ts';
+import {
+  createClients,
+  createLibraryLog,
+  createResponseUrls,
+  createSlackClock,
+  postMessage,
+} from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createJobPorts, openKeysForJobs } from '../slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
@@ -114,7 +119,7 @@ export async function wire(
   const metrics = createMetrics();
   const egress = createEgress({ log });
   const clock = createSlackClock({ apiUrl, fetch: base.fetch, now });
-  const logger = createBoltLog(log);
+  const logger = createLibraryLog(log);
   const slackFetch = egress.fetch('slack', tellFailures(clock.fetch), {
     origins: [new URL(apiUrl).origin],
     header: 'authorization',
@@ -249,14 +254,6 @@ export async function wire(
   };
 
   // Edges: Slack's deliveries over a socket or HTTP, the connect page, health and metrics.
-  const socket = appToken
-    ? createSocketReceiver({ appToken, apiUrl, egress, logger, log, fetch: slackFetch })
-    : undefined;
-  const http = !socket && signingSecret ? createHttpReceiver({ signingSecret, egress, log, now }) : undefined;
-  const receiver = socket ?? http;
-  if (!receiver) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
-  const answersSlack = role !== 'worker';
-  const slackConnections = () => (answersSlack ? socket?.connected() : undefined);
   const connectPage =
     publicUrl === undefined
       ? undefined
@@ -275,7 +272,6 @@ export async function wire(
     ...features,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     shouldRecordDenial: oncePerMinute(now),
-    claim: createDeliveryClaims({ db, keyStore, now }),
     claimOnce: createClaims(db, now),
     release: createReleases(db),
     panel,
@@ -284,7 +280,14 @@ export async function wire(
     store: createEndStore(db, enqueue, now),
     changed: (place: Installation, userId: string) => people(place).forget(userId),
   };
-  const bolt = createBolt({ ...parts, ...slack, receiver, ends });
+  const edge = { deliver: createDeliver({ ...slack, ends }), egress, log };
+  const socket = appToken
+    ? createSocketReceiver({ ...edge, appToken, apiUrl, logger, fetch: slackFetch })
+    : undefined;
+  const http = !socket && signingSecret ? createHttpReceiver({ ...edge, signingSecret, now }) : undefined;
+  if (!socket && !http) throw new UserError('Neither SLACK_APP_TOKEN nor SLACK_SIGNING_SECRET is set.');
+  const answersSlack = role !== 'worker';
+  const slackConnections = () => (answersSlack ? socket?.connected() : undefined);
   const tools =
     signingSecret && publicUrl !== undefined
       ? createMcpEndpoint({
@@ -336,7 +339,7 @@ export async function wire(
           backlog: () => readBacklog(db, now()),
         }),
     },
-    events: http?.handle,
+    events: http,
     tools,
     install: access.installer && createInstallPages(access.installer, publicUrl, base),
     connectPage,
@@ -350,14 +353,14 @@ export async function wire(
     if (role !== 'web') await repairSchedules(enqueue);
     if (answersSlack) {
       port = await web.listen();
-      await bolt.start();
+      await socket?.start();
     } else await web.listenForOperator();
     const transport = socket ? 'socket' : 'http';
     log.info({ version, role, port, transport, store: database.engine }, 'ready');
   };
   const stopAll = async (): Promise<void> => {
     // No new deliveries first, so that the number of those under way only falls.
-    await receiver.stop();
+    await socket?.stop();
     // A page that waits for the CDN keeps its connection, and is told to end like everything else.
     zoneCache.stop();
     await web.close(inFlight.drain(graceMs));
@@ -374,7 +377,6 @@ export async function wire(
       if (answersSlack) {
         for (const { state, says, fix } of await runChecks('start', subject))
           if (state === 'failed') throw new UserError(`The bot cannot start: ${says}.`, fix);
-        await bolt.init();
       }
       // People are answered before the first jobs are looked for, which are a query each and more.
       await queue.start({ jobs, ports: features.ports, work: role !== 'web', onConnected: open });

@@ -1,14 +1,8 @@
-/*
- * What people type that is not the name of a command. Names and short forms of a command stand with the command
- * (`aliases`); here are common words and whole sentences, each with the command that answers it.
- */
+/** Common words and sentences, each with the command that answers it. Names and short forms stand with the command. */
 
 import { toWords, type Words } from './words.ts';
 
-/**
- * Common words and the commands that answer them. `…` stands for the words typed after it. One meaning runs at once; several are
- * offered as buttons.
- */
+/** `…` stands for the words behind it. One meaning runs at once; several are offered as buttons. */
 const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['billing charges money', 'zones sort:charges …'],
   ['cost costs', 'zones sort:charges …', 'app …'],
@@ -43,7 +37,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
 const failing =
   '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow)';
 
-/** Sentences with the command that they mean: `$1` is what they are about. The first that fits counts. */
+/** `$1` is what the sentence is about. The first that fits counts. */
 const sentences: readonly (readonly [said: string, command: string])[] = [
   [
     `(?:why|how come)(?: is| are| does| do| did)? (?:the )?(?:zone )?(.+?)(?: is| are)? ${failing}( .*)?`,
@@ -100,7 +94,6 @@ const meant = new Map(
   meanings.flatMap(([said, ...commands]) => said.split(' ').map((word) => [word, commands])),
 );
 
-/** The command that a sentence means, in typed words; undefined if it means no command. */
 export function findSentence(text: string): string | undefined {
   for (const [shape, command] of shapes) {
     const found = shape.exec(text);
@@ -109,12 +102,12 @@ export function findSentence(text: string): string | undefined {
   return undefined;
 }
 
-/** The commands that a common word stands for, the likeliest first. */
+/** The likeliest first. */
 export function findMeanings(word: string): readonly string[] {
   return meant.get(word.toLowerCase()) ?? [];
 }
 
-/** `shop cert` → `cert shop`: a common word may stand behind what it is about. */
+/** `shop cert` → `cert shop`. */
 export function putMeaningFirst(words: Words): Words {
   const [first, last] = words.tokens;
   if (!first || !last || words.tokens.length > 2) return words;
@@ -122,7 +115,7 @@ export function putMeaningFirst(words: Words): Words {
   return isBehind ? toWords(words.raw, [last, first]) : words;
 }
 
-/** The common words that lead to a command, for the search of help. */
+/** For the search of help. */
 export function findWordsFor(name: string): string[] {
   return [...meant].flatMap(([word, commands]) =>
     commands.some((one) => one.split(' ')[0] === name) ? [word] : [],

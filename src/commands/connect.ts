@@ -4,14 +4,16 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
+import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
-import { type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
+import { renderTokens } from '../views/tools/tokens.ts';
+import { type Action, type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
 import { cancelUnbegun } from './operations/execute.ts';
 import { assertAllowed } from './operations/propose.ts';
 
-/** Runs in place of a command that contained a key. Its words are never read. */
+/** Runs in place of a command that contained a key. */
 export const refusePastedKey: Command = {
   name: 'key-in-text',
   usage: 'connect',
@@ -21,7 +23,7 @@ export const refusePastedKey: Command = {
   run: (_, { panel }) => views.renderKeyPasted('looks-like-key', panel.keys),
 };
 
-/** A pasted key, in the form and on the page; people read its messages. */
+/** On the page too; people read its messages. */
 export const accessKey = z
   .string({ error: 'Paste the key here.' })
   .trim()
@@ -108,7 +110,7 @@ export const connect: Feature = {
   ],
 };
 
-/** The form, unless this bot has a page: a key entered there never passes Slack. */
+/** A page is better: a key entered there never passes Slack. */
 function renderForm({ keyPage, panel }: Setup): ModalView | undefined {
   return keyPage ? undefined : views.renderConnectForm(panel.keys);
 }
@@ -120,12 +122,12 @@ async function offerPage(context: Context): Promise<Message> {
   return views.renderPageOffer({ ...(await keyPage.offer()), keysAt: panel.keys });
 }
 
-/** A slash command does not name the organisation of its person; their profile does. @throws UserError, RolesUnknown */
+/** A slash command does not name its person's organization. @throws UserError, RolesUnknown */
 async function assertMember(context: Context): Promise<void> {
   await assertAllowed(await context.decide('none', { fresh: true }), context);
 }
 
-/** The buttons that lead here have asked. Without a key it still closes the links that could connect one. */
+/** Even without a key: links that could connect one are closed. */
 async function forget(context: Context): Promise<Message> {
   const { accounts, keyStore, keyPage, ledger, person, zoneCache } = context;
   const pausing = await findPausing(context);
@@ -134,7 +136,7 @@ async function forget(context: Context): Promise<Message> {
   const had = await keyStore.forget(person, { cause: 'disconnect' });
   zoneCache.drop(person);
   await accounts.drop({ person, tenant: tenantId(person) });
-  // Nothing can run without the key, so approvers should not be asked any more.
+  // Approvers should not be asked any more.
   const cancelled = await cancelUnbegun(ledger, { person, tenant: tenantId(person) });
   return views.renderDisconnected({
     had,
@@ -144,7 +146,7 @@ async function forget(context: Context): Promise<Message> {
   });
 }
 
-/** The person's digests and alerts, which pause without their key. */
+/** Digests and alerts that pause without the person's key. */
 export async function findPausing({ reports, person }: Context) {
   const all = await reports.list(tenantId(person));
   return all.filter(({ owner, paused }) => owner.userId === person.userId && !paused);
@@ -164,7 +166,7 @@ async function checkAndLink(key: Secret, context: Context) {
 
 type CheckedKey =
   | { readonly works: true; readonly zones: string }
-  /** `refused`: the CDN said no to the key itself; else it could not be asked. */
+  /** `refused`: by the CDN itself; else it could not be asked. */
   | { readonly works: false; readonly refused: boolean; readonly why: views.KeyProblem };
 
 export async function checkKey(
@@ -198,7 +200,72 @@ export async function linkKey(
   cause: 'form' | 'page',
 ): Promise<LinkedKey> {
   const linked = await keyStore.link(person, key, { cause });
-  // Drops the cache: results read with the earlier key may not be visible to this one.
+  // The new key may not see what the earlier one read.
   zoneCache.drop(person);
   return linked;
+}
+
+const endToken: Action = {
+  id: 'tokens:end',
+  needs: 'none',
+  async run(id, context) {
+    const { audit, clientTokens, person } = context;
+    const hasEnded = await clientTokens.end(person, id);
+    if (hasEnded)
+      await audit.record({
+        tenant: tenantId(person),
+        actor: person.userId,
+        event: 'token-ended',
+        subject: person.userId,
+        detail: {},
+      });
+    return showTokens(context, hasEnded ? 'Revoked.' : 'It was already revoked or expired.');
+  },
+};
+
+/** For clients other than Slack; made on the bot's own page. */
+export const tokens: Feature = {
+  name: 'tokens',
+  commands: [
+    {
+      name: 'token',
+      aliases: ['tokens'],
+      usage: 'token',
+      summary: 'Tokens that let your editor or terminal use this bot’s tools as you',
+      label: 'My tokens',
+      examples: ['token'],
+      needs: 'none',
+      shares: 'never',
+      run: (_, context) => showTokens(context),
+    },
+  ],
+  actions: [endToken],
+};
+
+async function showTokens(context: Context, done?: string) {
+  const { authorizer, clientTokens, keyPage, person } = context;
+  if (!keyPage)
+    throw new UserError(
+      'Tokens are created on the bot’s web page, which is not set up here.',
+      'The team that runs it can set PUBLIC_URL.',
+    );
+  const [all, policy, linked] = await Promise.all([
+    clientTokens.list(person),
+    authorizer.policy(),
+    authorizer.linked(),
+  ]);
+  if (!linked)
+    throw new UserError(
+      'You have not connected a CDN key yet.',
+      'Connect yours: it takes a minute.',
+      'connect',
+    );
+  const { url, minutes } = await keyPage.offer();
+  return renderTokens({
+    tokens: all,
+    makeAt: `${url}/client`,
+    minutes,
+    isOff: (policy.assistant ?? 'off') === 'off',
+    done,
+  });
 }

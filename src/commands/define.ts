@@ -26,38 +26,37 @@ import type { Words } from './words.ts';
 import type { SettingsHistory } from './zones/history.ts';
 import type { ZoneCache } from './zones/zone-cache.ts';
 
-/** Available to every command, button and form: the person, the place, the CDN and the policy. Independent of Slack. */
+/** What every command, button and form has. Independent of Slack. */
 export interface Context extends Services {
   readonly person: Person;
-  /** The CDN with the person's own key, until a signal aborts. @throws UserError that offers to connect without a key. */
+  /** With the person's own key. @throws UserError that offers to connect without one. */
   readonly cdn: (until?: AbortSignal) => Promise<CdnClient>;
-  /** The channel of the command or press; undefined in the Home tab. */
+  /** Undefined in the Home tab. */
   readonly channelId: string | undefined;
-  /** The thread of the mention or press, by its first message; undefined outside of threads. */
+  /** By its first message; undefined outside of threads. */
   readonly threadTs: string | undefined;
   readonly authorizer: Authorizer;
-  /** Decides for the current channel. `fresh` reads settings and groups again: use it before a change. */
+  /** For the current channel. `fresh` reads settings and groups again: use it before a change. */
   readonly decide: (needs: Right, options?: { readonly fresh?: boolean }) => Promise<Decision>;
-  /** Counts a refusal that is decided after the first one of the delivery. */
+  /** Counts a further refusal of the delivery. */
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: People;
   /** False if the bot cannot write there. */
   readonly post: (channelId: string, message: Message) => Promise<boolean>;
-  /** The message that holds the pressed button, if its whole channel can see it. */
+  /** With the pressed button, if its whole channel sees it. */
   readonly message: { readonly channel: string; readonly ts: string } | undefined;
   readonly modal: OpenModal | undefined;
   readonly now: () => Date;
   readonly panel: PanelPages;
-  /** For a failure that does not end the answer: logs it and returns its text with the logged reference. */
+  /** For a failure that does not end the answer: logs it and returns its text. */
   readonly explain: (error: unknown) => Failure;
-  /** Aborts when the bot stops or when the answer can no longer be delivered. */
   readonly signal: AbortSignal;
 }
 
 export interface Services {
   readonly cdnWith: (key: Secret) => CdnClient;
   readonly keyStore: KeyStore;
-  /** The page of the bot where keys are entered (`PUBLIC_URL`); undefined = keys are entered in a form in Slack. */
+  /** Where keys are entered (`PUBLIC_URL`); undefined = in a form in Slack. */
   readonly keyPage: KeyPage | undefined;
   readonly clientTokens: ClientTokens;
   readonly zoneCache: ZoneCache;
@@ -71,29 +70,28 @@ export interface Services {
   readonly reports: ReportService;
   readonly sharing: Sharing;
   readonly doctor: Doctor;
-  /** Directory for files before they are sent. Readable by the bot's own user only. */
+  /** For files before they are sent; of the bot's own user only. */
   readonly tempDirectory: string;
   readonly features: readonly HelpGroup[];
 }
 
 export interface Doctor {
-  /** Charts and tables that were refused there are tried again from now on. */
+  /** Tries refused charts and tables again. */
   readonly retryNativeBlocks: (person: Person) => Promise<void>;
-  /** Posts charts and tables to the person and takes them back; changes nothing else. */
+  /** Posts charts and tables to the person and takes them back. */
   readonly examine: (person: Person) => Promise<readonly Finding[]>;
 }
 
-/** The way of an answer to a channel or thread, for this delivery. */
 export interface Sharing {
-  /** An answer that this person was shown within the last half hour. */
+  /** An answer of the last half hour to this person. */
   readonly recall: (key: string) => Message | undefined;
   readonly findChannel: (name: string) => Promise<string | undefined>;
   /** False for a private channel that this person is not in. */
   readonly isSeen: (channel: string) => Promise<boolean>;
-  /** Whether the bot is in a channel; true where Slack does not say. */
+  /** True where Slack does not say. */
   readonly hasBot: (channel: string) => Promise<boolean>;
   readonly readAudience: (channel: string) => Promise<Audience>;
-  /** Posts for all who read there, once for each value of `once`. Discards the files. */
+  /** Once for each value of `once`. Discards the files. */
   readonly post: (
     message: Message,
     to: {
@@ -106,93 +104,85 @@ export interface Sharing {
 }
 
 export interface OpenModal {
-  /** The `private_metadata` of the view. Never a right, never a secret. */
+  /** Never a right, never a secret. */
   readonly metadata: string | undefined;
   readonly fields: Fields;
 }
 
-/** A modal's inputs by block id (menus outside of inputs by action id), secrets included. */
+/** By block id (menus outside of inputs by action id), secrets included. */
 export type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** One message, or several of which each replaces the one before (a first answer, then the complete one). */
+/** Each of several messages replaces the one before. */
 export type Answer = Message | Promise<Message> | AsyncIterable<Message>;
 
 export type Setup = Pick<Context, 'keyPage' | 'panel'>;
 
-/** The work of a command with its words, or of an action with its value. */
 export interface Entry<Input> {
-  /** The right for some of its inputs, if it differs from `needs`: stopping something needs no key. */
+  /** Where it differs from `needs`: stopping something needs no key. */
   readonly needsFor?: (input: Input) => Right;
-  /** A modal to open instead of running. No I/O, so that it opens at once. */
+  /** Opens instead of `run`, so no I/O. */
   readonly modal?: (input: Input, setup: Setup) => ModalView | undefined;
-  /** With `modal`: the view that replaces it. The modal is then a skeleton that opens before the policy decides. */
+  /** Replaces `modal`, which is then a skeleton that opens before the policy decides. */
   readonly load?: (input: Input, context: Context) => Promise<ModalView>;
   readonly run?: (input: Input, context: Context) => Answer;
   readonly changesHome?: true;
 }
 
 export interface Command extends CommandSummary, Entry<Words> {
-  /** Allows UUIDs after a command that needs no right to the CDN; elsewhere a UUID is taken for a key. */
+  /** Takes UUIDs, which elsewhere count as keys, although the command needs no right to the CDN. */
   readonly ids?: true;
-  /** Its answer can be shown to others: by *Share* in it, or typed with `in #ops` or `here` at the end. `never`: that is refused. */
+  /** Can be shown to others: by *Share*, or typed with `in #ops` or `here`. `never`: that is refused. */
   readonly shares?: true | 'never';
-  /** Shows its answer to others, so it is not offered once more. */
+  /** Its answer is not offered once more. */
   readonly showsOthers?: true;
-  /** With `shares`: all entries of its answer as a file, which can go with it. */
+  /** With `shares`: a file that can go with the answer. */
   readonly file?: (words: Words, as: SharedFile, context: Context) => Answer;
 }
 
-/** `value` is the button's value or the chosen option's. The answer replaces the message or modal of the button. */
+/** `value` is the button's or the chosen option's. The answer replaces its message or modal. */
 export interface Action extends Entry<string> {
-  /** `feature:verb`, the action_id. Slack wants ids unique in a block: `feature:verb:anything` also routes here. */
+  /** `feature:verb`; `feature:verb:anything` also routes here, since ids are unique in a block. */
   readonly id: string;
   readonly needs: Right;
   /**
-   * For an element in a form: the form's next view, drawn from `context.modal.fields`; undefined = unchanged. Slack
-   * keeps the input of an unchanged block id, so an input that must show something else gets another one: `from:2` is
-   * read as `from`. If two presses come at once, one is dropped.
+   * The form's next view; undefined = unchanged. An input that must change gets another block id: `from:2` is `from`.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
-  /** With `redraw`: changes only what is between the inputs, so of two presses at once both count. */
+  /** Changes only what is between inputs, so two presses at once both count. */
   readonly preservesInputs?: true;
-  /** Inputs that also route here, by their own names. */
   readonly fields?: readonly string[];
-  /** Answers in a new message; in a modal, in one on top of it. */
+  /** In a modal: one on top of it. */
   readonly newMessage?: boolean;
-  /** In a modal its answer takes the place of the view, so that it is pressed once. */
+  /** So that it is pressed once. */
   readonly replacesModal?: boolean;
-  /** `value` is a typed command: it runs, or opens its modal, with that command's own right; `newMessage` unless false. */
+  /** `value` is a typed command, with its own right; `newMessage` unless false. */
   readonly runsCommand?: true;
-  /** With `runsCommand`, for a menu whose values are not ours: the typed command of a choice. */
+  /** The typed command of a choice, for menus whose values are not ours. */
   readonly toCommand?: (actionId: string, chosen: string) => string;
 }
 
 export interface Form {
-  /** The callback_id of the modal. */
   readonly id: string;
   readonly needs: Right;
-  /** Reads and checks the fields before the acknowledgement, so no I/O. */
+  /** Before the acknowledgement, so no I/O. */
   readonly read: (fields: Fields, submitted: SubmitInfo) => ReadResult;
-  /** Shown while `run` works. Without it the modal closes at once and the answer is a message. */
+  /** Without it the modal closes at once and the answer is a message. */
   readonly loadingView?: ModalView;
-  /**
-   * With `loadingView`: the modal that replaces it. Without: a private answer where the form was opened, or in the
-   * form itself if that was on top of another modal or in no channel.
-   */
+  /** With `loadingView`: the modal that replaces it. Without: a private answer. */
   readonly run: (values: unknown, context: Context) => Answer | Promise<FormResult>;
   readonly changesHome?: true;
-  /** A CDN key may be typed into it. In every other form a key is a field error before anything is read. */
+  /** Elsewhere a CDN key is a field error before anything is read. */
   readonly takesKeys?: true;
-  /** Fields whose values are not drawn again after a failure. */
+  /** Not drawn again after a failure. */
   readonly secretFields?: readonly string[];
 }
 
-/** Errors by block id; the form again with something to review; or the values. */
+/** `errors` by block id; `again`: the form with something to review. */
 export type ReadResult = { errors: Record<string, string> } | { again: ModalView } | { values: unknown };
 
 export type SubmitInfo = { readonly now: Date; readonly metadata: string | undefined };
 
-/** Serves the options of a select with search (external select). */
+/** Options of a select with search. */
 export interface Picker {
   readonly id: string;
   readonly fields?: readonly string[];
@@ -200,15 +190,14 @@ export interface Picker {
   readonly run: (typed: string, context: Context) => Promise<readonly (Option | PlainTextOption)[]>;
 }
 
-/** An entry of Slack's ⚡ menu or of a message's menu: its name and kind are in manifest.yml. */
+/** Its name and kind are in manifest.yml. */
 export interface Shortcut {
-  /** The callback_id in the manifest. */
   readonly id: string;
   readonly needs: Right;
-  /** Opens before the policy decides: a form, or a skeleton until `load` or `run` is done. */
+  /** Opens before the policy decides. */
   readonly modal: (message: unknown) => ModalView;
   readonly load?: (message: unknown, context: Context) => Promise<ModalView>;
-  /** The answer in that modal; undefined = the modal stays. */
+  /** Undefined = the modal stays. */
   readonly run?: (message: unknown, context: Context) => Answer | undefined;
 }
 
@@ -219,14 +208,11 @@ export interface Feature {
   readonly forms?: readonly Form[];
   readonly pickers?: readonly Picker[];
   readonly shortcuts?: readonly Shortcut[];
-  /**
-   * Its part of the Home tab, heading included. The whole tab waits for it, so it reads the bot's own store and never
-   * the CDN. If it fails, the tab shows the failure in its place.
-   */
+  /** Its part of the Home tab, from the bot's own store only: the whole tab waits for it. */
   readonly homeSection?: (context: Context) => Promise<readonly KnownBlock[]>;
 }
 
-/** A form whose `read` is a zod schema: each issue becomes the error of its block. */
+/** Each issue of the schema becomes the error of its block. */
 export function defineForm<Schema extends z.ZodType>({
   fields: schema,
   run,
@@ -248,7 +234,7 @@ export function defineForm<Schema extends z.ZodType>({
   };
 }
 
-/** The complete answer, without those that it replaces. */
+/** Without the messages that it replaces. */
 export async function findLast(answer: Answer | undefined): Promise<Message> {
   let last: Message = { text: '' };
   const settled = (await answer) ?? last;

@@ -1,6 +1,5 @@
 /**
- * The candidates nearest to a typed word, best first: those that start with it, then those within a few edits (a letter
- * more, less, wrong or two swapped; one edit for every three letters, at most three). Ignores case.
+ * The nearest candidates, best first: equal beginnings, then few edits (one for every three letters, at most three).
  */
 export function findClosest(typed: string, candidates: Iterable<string>, most = 3): string[] {
   const wanted = typed.toLowerCase();

@@ -20,8 +20,7 @@ const helpCommand: Command = {
 };
 
 /**
- * Answers what is not a command: with the zone of that name, else with the nearest commands and zones as buttons. The
- * buttons keep the words that follow.
+ * Answers with the zone of that name, else with the nearest commands and zones as buttons that keep the words behind.
  */
 export const unknownCommand: Command = {
   name: 'unknown',
@@ -58,7 +57,7 @@ export const unknownCommand: Command = {
 
 const mostZones = 3;
 
-/** The zones that a name may mean; undefined = this person's zones cannot be read. */
+/** Undefined = this person's zones cannot be read. */
 async function findZones(text: string, context: Context) {
   if (text.length > 100 || !(await context.decide('read')).allowed) return undefined;
   try {
@@ -97,7 +96,7 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   );
   if (wanted === 'all') return views.renderAllCommands(all);
   const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
-  // Those asked for by name or task are shown alone, even if the person may not run them.
+  // Alone, even if the person may not run them.
   const named = found.filter(({ command }) =>
     [command.name, ...(command.aliases ?? []), views.taskOf(command).toLowerCase()].includes(wanted),
   );

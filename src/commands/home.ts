@@ -44,7 +44,7 @@ export const homeTab: Feature = {
   },
 };
 
-/** Errors of the last hour by zone, as far as they are known: by jobs of this person, and by their own answers. */
+/** By zone, as far as they are known: by jobs of this person, and by their own answers. */
 async function findErrorsNow(context: Context): Promise<Map<string, number>> {
   const { accounts, authorizer, person } = context;
   const linked = await authorizer.linked();
@@ -65,10 +65,9 @@ export async function loadHome(context: Context, features: readonly Feature[]): 
   return views.renderHome({ userId, linked, rights, commands, sections, pausing, asOf: now() });
 }
 
-/** Left out of Home: shown with the key, offered by answers, or only useful in a channel. */
+/** Not in Home: shown with the key, offered by answers, or useful in a channel only. */
 const shownElsewhere = new Set(['connect', 'disconnect', 'name', 'here']);
 
-/** The person's rights, and the commands that they may run, by their effect. */
 async function findAllowed({ authorizer, channelId, features }: Context) {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const commands = features
@@ -78,10 +77,10 @@ async function findAllowed({ authorizer, channelId, features }: Context) {
   return { linked: actor.linked, rights: computeRights(policy, actor, undefined), commands };
 }
 
-/** Features whose section shows problems and waiting requests; they come before the buttons. */
+/** Shown before the buttons. */
 const urgent = ['home', 'approvals', 'settings'];
 
-/** The sections of the features. A failing one shows why, and the others stay. */
+/** A failing section shows why, and the others stay. */
 async function loadSections(context: Context, features: readonly Feature[]) {
   const first = urgent.flatMap((name) => features.find((feature) => feature.name === name) ?? []);
   const ordered = [...first, ...features.filter((feature) => !first.includes(feature))];

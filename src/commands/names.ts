@@ -123,7 +123,7 @@ export const namesFeature: Feature = {
   forms: [defineForm({ id: 'names:submit', needs: 'read', fields, run: giveName })],
 };
 
-/** The same menu with the ids that have a name or were used before on top: those that no zone names are there, too. */
+/** With named or used ids on top: no zone may name them. */
 export function withKnownIds(kind: NamedKind, picker: Picker): Picker {
   return {
     ...picker,
@@ -138,18 +138,18 @@ export function withKnownIds(kind: NamedKind, picker: Picker): Picker {
   };
 }
 
-/** The ID that was typed, or whose name was typed; the words after it belong to the command. */
+/** The words after it belong to the command. */
 export function resolveId(kind: NamedKind, { list }: Words, { names, person }: Context): Promise<string> {
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
-/** The app that a deletion means. A name is taken for one only if the CDN knows no app with that ID. */
+/** A name counts only if the CDN knows no app with that ID. */
 export async function resolveAppToDelete(typed: string, context: Context): Promise<string> {
   const id = await context.names.resolve(context.person, 'app', typed);
   return id === typed || !(await isAppId(typed, context)) ? id : typed;
 }
 
-/** Whether the CDN knows an app with this ID. Throws where it does not say. */
+/** @throws where the CDN does not say */
 async function isAppId(typed: string, context: Context): Promise<boolean> {
   if (!/^[^\s/\\]+$/u.test(typed)) return false;
   const { apps } = await context.cdn();
@@ -164,7 +164,7 @@ async function isAppId(typed: string, context: Context): Promise<boolean> {
   }
 }
 
-/** Remembers an id for the menus. The answer does not depend on it. */
+/** For the menus; the answer does not depend on it. */
 export async function rememberUse(kind: NamedKind, id: string, context: Context): Promise<void> {
   try {
     await context.names.use(context.person, kind, id);

@@ -4,7 +4,7 @@ import { findMeanings, findSentence, putMeaningFirst } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
-import { connect, refusePastedKey } from './connect.ts';
+import { connect, refusePastedKey, tokens } from './connect.ts';
 import type { Command, Feature } from './define.ts';
 import { exportFeature } from './exports/feature.ts';
 import { help, unknownCommand } from './help.ts';
@@ -21,14 +21,13 @@ import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { stepRequests } from './steps.ts';
-import { tokens } from './tokens.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes, compare } from './zones/changes.ts';
 import { scripts } from './zones/pickers.ts';
 import { zones } from './zones/zones.ts';
 
-/** All features, in the order of the help. A new feature is one line here. */
+/** In the order of the help. A new feature is one line here. */
 export const features: readonly Feature[] = [
   zones,
   changes,
@@ -67,7 +66,7 @@ const owners = new Map(
   ),
 );
 
-/** The command that a button or form belongs to: `Why?` explains it. */
+/** `Why?` explains it. */
 export function findCommandOf(id: string): string | undefined {
   return commands.get(id.split(':')[0] ?? '')?.name ?? owners.get(id);
 }
@@ -77,34 +76,30 @@ export const findForm = byRoute(features.flatMap(({ forms = [] }) => forms));
 export const findPicker = byRoute(features.flatMap(({ pickers = [] }) => pickers));
 export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => shortcuts));
 
-/**
- * The typed command and the words after its name. Always finds one: an empty text is help, a common word or sentence is the
- * command that answers it, an unknown word gets suggestions, and a key in the text is refused without passing the words on.
- */
+/** Help for an empty text, suggestions for an unknown word, and a refusal for a text with a key. */
 export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const words = understood ?? typed;
   const command = commands.get(words.list[0]?.toLowerCase() ?? 'help');
-  // A UUID after a command about the CDN may be an id; anywhere else it is more likely a key.
+  // After a command about the CDN a UUID may be an id.
   const takesIds =
     command !== undefined && (!['none', 'admin'].includes(command.needs) || command.ids === true);
   if ((takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw)) || findSecretKinds(typed.raw).length > 0)
     return { command: refusePastedKey, words: parseWords('') };
   if (!command) return { command: unknownCommand, words: typed };
-  // A place is for the command itself: an export may go there.
+  // An export may go to a place itself.
   if (!shared || !command.shares) return { command, words: withoutFirst(understand(typed) ?? typed) };
   const sharing = command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
   return { command: sharing, words: withoutFirst(understood ?? shared.words) };
 }
 
-/** Commands whose name also begins sentences: `why is shop failing`, `status shop`. */
+/** Their name also begins sentences: `why is shop failing`. */
 const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
 
-/** What people say before what they want to see: `show me the errors of shop`. */
+/** Before what people want to see: `show me the errors of shop`. */
 const asking = 'show list get give find see display check open me all the my current'.split(' ');
 
-/** The command that a sentence or a common word means, where that is clear. */
 function understand(words: Words): Words | undefined {
   const first = words.list[0]?.toLowerCase() ?? '';
   const isCommand = commands.has(first);
@@ -124,7 +119,7 @@ function understand(words: Words): Words | undefined {
   return toWords(words.raw, [...tokens, ...(meaning.endsWith('…') ? withoutFirst(meant).tokens : [])]);
 }
 
-/** Finds an entry by its id, also as `feature:verb:anything`, or by one of its fields. */
+/** By id, also as `feature:verb:anything`, or by a field. */
 function byRoute<Entry extends { readonly id: string; readonly fields?: readonly string[] }>(
   entries: readonly Entry[],
 ): (id: string) => Entry | undefined {

@@ -1,27 +1,28 @@
 import { personKey, tenantId } from '../auth/identity.ts';
 import { decidePosting } from '../auth/policy/authorizer.ts';
+import type { Policy } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { canBeLifted, describeLift, readCode, readPlaceCode } from '../outbox/classify-failure.ts';
+import type { Audience } from '../outbox/slack-port.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
-import { assertOwnAudience } from './audience.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { assertAllowed } from './operations/propose.ts';
 import { toWords, type Words } from './words.ts';
 
-/** Where a typed command wants its answer shown: `errors shop in #ops`, `errors shop here`. */
+/** Where an answer is to be shown: `errors shop in #ops`, `errors shop here`. */
 export interface ShareTarget {
-  /** A channel's id, or its name with `#`; undefined = where it was typed. */
+  /** An id, or a name with `#`; undefined = where it was typed. */
   readonly channel: string | undefined;
-  /** The answer that the person saw, if it is still kept. */
+  /** The key of the answer that the person saw. */
   readonly shown: string | undefined;
   readonly file: views.SharedFile | undefined;
-  /** The words that stand for the same target again. */
+  /** Typed again, they mean the same target. */
   readonly words: string;
 }
 
-/** Splits the target off the typed words; undefined if no target was typed. */
+/** Undefined if no target was typed. */
 export function splitTarget({
   raw,
   tokens,
@@ -45,7 +46,6 @@ export function splitTarget({
   return { words: toWords(raw, left), target: { channel, shown, file, words: again } };
 }
 
-/** The same command, whose answer is shown to all who read the target. */
 export function shareCommand(command: Command, target: ShareTarget): Command {
   const { modal, load: _, ...rest } = command;
   return {
@@ -77,14 +77,9 @@ async function share(
   { channel: wanted, shown, file, words: where }: ShareTarget,
   context: Context,
 ): Promise<Message> {
-  const { sharing, audit, person, authorizer } = context;
+  const { sharing, audit, person } = context;
   const to = await findPlace(wanted, context);
-  await assertAllowed(await decidePosting(authorizer, 'answer', to.channel), context);
-  assertOwnAudience(to.channel, await sharing.readAudience(to.channel), {
-    what: 'nothing was shared there',
-    named: (await authorizer.policy()).postChannels,
-    setting: 'Answers may be posted to',
-  });
+  await assertMayPost('answer', to.channel, context);
   const kept = shown === undefined ? undefined : sharing.recall(shown);
   const answer = kept ?? (await findLast(command.run?.(words, context)));
   const same = views.findSharedWords(answer);
@@ -102,14 +97,14 @@ async function share(
     tenant: tenantId(person),
     actor: person.userId,
     event: 'answer-shared',
-    // The command and an id: the rest may be what somebody typed.
+    // The rest may be what somebody typed.
     subject: same.split(' ', 2).join(' '),
     detail: { channel: to.channel, file: outcome === 'posted' && files.length > 0 ? file : undefined },
   });
   return views.renderShown(answer, to.channel, outcome === 'post-only');
 }
 
-/** The channel and thread of a target. @throws UserError for a channel that is not found. */
+/** @throws UserError for a channel that is not found */
 export async function findPlace(
   wanted: string | undefined,
   { channelId, threadTs, sharing }: Context,
@@ -128,6 +123,43 @@ export async function findPlace(
   throw new UserError(
     `I can’t find the channel ${formatCode(wanted, 82)}.`,
     'Pick it from Slack’s list while you type. A private one I see once I am in it: `/invite @cdn`',
+  );
+}
+
+/** What is posted where others read, by the settings that name its channels. */
+const posted = {
+  answer: { what: 'nothing was shared there', named: 'postChannels', setting: 'Answers may be posted to' },
+  export: { what: 'no export is posted there', named: 'exportChannels', setting: 'Exports may go to' },
+} as const;
+type Posted = keyof typeof posted;
+
+/** By the person's right, and by who reads the channel; undefined = their direct messages. @throws UserError */
+export async function assertMayPost(
+  kind: Posted,
+  channel: string | undefined,
+  context: Context,
+): Promise<void> {
+  const { authorizer, sharing } = context;
+  await assertAllowed(await decidePosting(authorizer, kind, channel), context);
+  if (channel === undefined) return;
+  assertOwnAudience(kind, channel, await sharing.readAudience(channel), await authorizer.policy());
+}
+
+/** Only people of this organization may read the channel, as far as Slack says it or an admin named it. @throws UserError */
+export function assertOwnAudience(kind: Posted, channel: string, audience: Audience, policy: Policy): void {
+  const { what, named, setting } = posted[kind];
+  if (audience === 'own') return;
+  if (audience === 'others')
+    throw new UserError(
+      `<#${channel}> is shared with another organization, so ${what}.`,
+      'Choose a channel in your own organization.',
+    );
+  if (policy[named].includes(channel)) return;
+  throw new UserError(
+    `I cannot see who reads <#${channel}>, so ${what}.`,
+    audience.unknown === 'missing_scope'
+      ? `An admin can name the channel under *${setting}* in \`/cdn settings\`, or install the app again with the scopes \`channels:read\` and \`groups:read\`.`
+      : 'Invite me there (`/invite @cdn`) and try again. An admin can also name it in `/cdn settings`.',
   );
 }
 
@@ -162,7 +194,7 @@ function explainUnposted(
   );
 }
 
-/** *Share*: the typed command with the shown answer. Right, key and refusals are those of the command. */
+/** Right, key and refusals are those of the typed command. */
 const runsTyped = { needs: 'none', runsCommand: true, newMessage: false } as const;
 
 export const sharing: Feature = {

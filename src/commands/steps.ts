@@ -26,35 +26,29 @@ import { selectZones } from './zones/query.ts';
 type StepOutputs = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * How a step ends: with outputs; with the operation that was proposed for its run, once that is decided; or, where a
- * person has to press a button first, with `late` if they have not by then. `ask` sends the button, and runs after `late`
- * is stored, which would else replace what the press leads to.
+ * `late`: where nobody pressed a button `until` then. `ask` sends it after `late` is stored, so that a press counts.
  */
 type StepEnd =
   | { readonly outputs: StepOutputs }
   | 'with its operation'
   | { readonly until: Date; readonly late: StepOutputs; readonly ask: () => Promise<void> };
 
-/** A step of Workflow Builder: a function in manifest.yml, which has its title, its outputs and the rest that people see. */
+/** A function in manifest.yml, which has what people see of it. */
 export interface Step {
-  /** The name of the function in the manifest. Renaming it, an input or an output breaks the workflows that use it. */
+  /** Renaming it, an input or an output breaks the workflows that use it. */
   readonly id: string;
-  /** The right of the person who runs the workflow. A workflow has no channel, so no channel's cap applies. */
+  /** A workflow has no channel, so no channel's cap applies. */
   readonly needs: Right;
-  /** Titles by name, for what is refused. */
+  /** Titles by name. */
   readonly inputs: Readonly<Record<string, string>>;
-  /** Inputs that may be left out. */
   readonly optional?: readonly string[];
-  /**
-   * Works with the key of the person who runs the workflow. A UserError becomes the error of the step. `runId`: the run
-   * of the step in a workflow, Slack's `function_execution_id`.
-   */
+  /** With the key of who runs the workflow; a UserError ends the step. `runId`: Slack's `function_execution_id`. */
   readonly run: (inputs: StepInputs, context: Context, runId: string) => Promise<StepEnd>;
 }
 
 type StepInputs = Readonly<Record<string, string>>;
 
-/** The inputs of a run. @throws UserError for one that is empty, or looks like a key */
+/** @throws UserError for one that is empty, or looks like a key */
 export function readInputs(
   { inputs, optional = [] }: Step,
   given: Readonly<Record<string, unknown>>,
@@ -76,7 +70,7 @@ export function readInputs(
   return Object.fromEntries(read);
 }
 
-/** The input that names the person whose key is used. Slack fills it in; authors of workflows see no such field. */
+/** Slack fills it in; authors of workflows see no such field. */
 export const personInput = { name: 'person', type: 'slack#/types/user_context' } as const;
 
 const zonesStep: Step = {
@@ -110,13 +104,10 @@ const originErrorsStep: Step = {
   },
 };
 
-// The approvers see where it comes from: the requester has pressed a button of a workflow, and typed nothing.
+// Approvers see it: the requester pressed a button and typed nothing.
 const origin = 'By a workflow: ';
 
-/**
- * Asks for a deletion in the name of the person who runs the workflow. The ids are written by its author, so nobody has
- * typed a confirmation: the approvers decide. Where the settings ask for none, the person confirms by a button.
- */
+/** The ids are written by the workflow's author, so the approvers decide, or the person confirms by a button. */
 const deletionStep: Step = {
   id: 'delete_volume',
   needs: 'destroy',
@@ -202,7 +193,7 @@ function parseButton(value: string): StepRequest {
   }
 }
 
-/** Every step of Workflow Builder. A new one is an object, a line here, and a function in manifest.yml. */
+/** A new one is an object, a line here, and a function in manifest.yml. */
 export const steps: readonly Step[] = [zonesStep, originErrorsStep, deletionStep];
 
 export function findStep(id: string): Step | undefined {

@@ -1,26 +1,26 @@
 export interface Words {
-  /** The original text. Never echoed or logged: it may hold anything. */
+  /** Never echoed or logged: it may hold anything. */
   readonly raw: string;
   readonly tokens: readonly Token[];
-  /** The plain words in order: `zones "my shop" sort:name` → `zones`, `my shop`. */
+  /** `zones "my shop" sort:name` → `zones`, `my shop`. */
   readonly list: readonly string[];
-  /** Which words of `list` were in quotes: such a word is a name. */
+  /** By word of `list`; a quoted word is a name. */
   readonly quoted?: readonly boolean[];
-  /** Named words: `sort:name` → `{ sort: 'name' }`. Names are lower case; of a repeated one the last counts. */
+  /** `sort:name` → `{ sort: 'name' }`, lower case; the last of repeated ones counts. */
   readonly named: Readonly<Record<string, string>>;
-  /** Every named word in order, repeated ones too: `status:502 status:504`. */
+  /** With repeated ones: `status:502 status:504`. */
   readonly pairs: readonly (readonly [name: string, value: string])[];
-  /** All cleaned words, named ones included, joined by single spaces. */
+  /** All words, cleaned. */
   readonly text: string;
 }
 
 export interface Token {
   /** With Slack's markup: `<#C0OPS|ops>`. */
   readonly typed: string;
-  /** Without markup and quotes; of a named word with its name: `sort:name`. */
+  /** Without markup and quotes: `sort:name`. */
   readonly text: string;
   readonly name?: string;
-  /** The text; of a named word what stands behind its name. */
+  /** Behind the name, if there is one. */
   readonly value: string;
   readonly quoted?: boolean;
 }
@@ -28,7 +28,7 @@ export interface Token {
 interface Piece {
   readonly typed: string;
   readonly text: string;
-  /** In quoted words neither a name nor a dash is special. */
+  /** Then neither a name nor a dash is special. */
   readonly quoted: boolean;
 }
 
@@ -44,17 +44,13 @@ const quotes: Readonly<Record<string, string>> = {
   '’': "’'",
 };
 
-/** Longer texts are cut, so that parsing stays fast whatever is pasted. */
+/** Keeps parsing fast whatever is pasted. */
 const maxLength = 4000;
 
-/** Invisible characters of copied text: from web pages, and around names in chats of mixed directions. */
+/** From web pages, and around names in chats of mixed directions. */
 const invisible = /[\u00AD\u200B-\u200F\u202A-\u202E\u2060-\u2064\u2066-\u2069\uFEFF]|\uFE0F/gu;
 
-/**
- * Parses slash text as phones and Slack deliver it: straight and curly quotes, long dashes instead of `--`,
- * `<url|label>` (read as the label), `<@U…|name>` (read as the id), `&amp; &lt; &gt;`, and named words such as
- * `sort:bandwidth` or `--sort=bandwidth`. Never throws.
- */
+/** As phones and Slack deliver it: curly quotes, long dashes, markup, `sort:bandwidth` or `--sort=bandwidth`. */
 export function parseWords(raw: string): Words {
   return toWords(raw, readTokens(splitPieces(raw.slice(0, maxLength).replace(invisible, ''))));
 }
@@ -72,7 +68,7 @@ export function toWords(raw: string, tokens: readonly Token[]): Words {
   };
 }
 
-/** The words without the first plain one, which named the command. */
+/** The first one named the command. */
 export function withoutFirst({ raw, tokens }: Words): Words {
   const first = tokens.findIndex(({ name }) => name === undefined);
   return toWords(
@@ -129,7 +125,7 @@ function splitPieces(text: string): Piece[] {
   return found.filter((piece) => piece.quoted || piece.text !== '');
 }
 
-/** The index of the quote that closes the one at `at`; undefined if none opens there or none closes before a space. */
+/** Undefined if no quote opens there or none closes before a space. */
 function findClosingQuote(text: string, at: number): number | undefined {
   const closers = quotes[text.charAt(at)];
   if (closers === undefined) return undefined;
@@ -140,14 +136,14 @@ function findClosingQuote(text: string, at: number): number | undefined {
   return undefined;
 }
 
-/** The word at `at`, up to the next space; `<…>` and `name:"…"` are not split. */
+/** `<…>` and `name:"…"` are not split. */
 function readWord(text: string, at: number): string {
   const held = /[a-z-]+[:=](?:"[^"]*"|“[^”]*”)|(?:<[^<>]*>|\S)+/iuy;
   held.lastIndex = at;
   return held.exec(text)?.[0] ?? text.charAt(at);
 }
 
-/** Undoes Slack's markup. `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`. */
+/** `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`. */
 function decodeMarkup(text: string): string {
   return text
     .replace(/<([@#!][^<>|]*)(?:\|[^<>]*)?>/gu, (_, id: string) => id.replace(/^(?:@|#|!subteam\^|!)/u, ''))
@@ -158,7 +154,7 @@ function decodeMarkup(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Phones turn `--` into a long dash, and `-` between words into a short one. */
+/** Phones write `--` as a long dash, and `-` as a short one. */
 function normalizeDashes(text: string): string {
   return text.replaceAll('—', '--').replaceAll(/[–‑−]/gu, '-');
 }
@@ -166,4 +162,45 @@ function normalizeDashes(text: string): string {
 function stripQuotes(text: string): string {
   const inner = /^(?:"([^"]*)"|“([^”]*)”)$/u.exec(text);
   return inner ? (inner[1] ?? inner[2] ?? '') : text;
+}
+
+/** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
+const before = new RegExp(
+  [
+    '(?:[-*•◦▪–—#→➜]|\\d{1,2}[.)]|[a-z]\\))\\s+',
+    '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
+    '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
+    '[/@]?cdn(?:[\\s,:]+|$)',
+    '(?:hey|hi|hello|ok|okay|please|pls|(?:can|could|would) you)[\\s,:]+(?=\\S)',
+  ]
+    .map((one) => `^${one}`)
+    .join('|'),
+  'iu',
+);
+/** Behind a line: thanks, and the end of a sentence. */
+const behind = /[\s,]+(?:please|pls|thanks|thank you|thx)[.!]*$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
+/** Around a line: code and quotes; around words: bold, italics and strikethrough. */
+const around =
+  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
+const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
+
+// These patterns look at each character of a longer line many times.
+const longestDecorated = 1_000;
+
+/** Takes away how people address the bot, greet it and decorate a line. */
+export function stripDecoration(line: string): string {
+  if (line.length > longestDecorated) return line;
+  let words = line;
+  for (let last = ''; last !== words; ) {
+    last = words;
+    words = words
+      .replace(before, '')
+      .replace(around, '$<inner>$<curly>$<angle>')
+      .replace(emphasis, '$<inner>')
+      .replace(behind, '')
+      // `errors, shop`, `errors: shop`
+      .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')
+      .trim();
+  }
+  return words;
 }

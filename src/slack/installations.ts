@@ -1,6 +1,5 @@
-import type { Logger } from '@slack/bolt';
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
-import { WebClient, type WebClientOptions } from '@slack/web-api';
+import { type Logger, WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
@@ -11,7 +10,6 @@ import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/page.ts';
 import type { OwnWorkspace } from './sender.ts';
 
-/** How the bot gets Slack's permission: one workspace by its bot token, or many by OAuth. */
 export type Installing =
   | { readonly kind: 'single'; readonly botToken: Secret }
   | {
@@ -19,17 +17,17 @@ export type Installing =
       readonly clientId: string;
       readonly clientSecret: Secret;
       readonly stateSecret: Secret;
-      /** Ids of the workspaces and organisations that may install it; empty = all. */
+      /** Empty = all. */
       readonly allowed: readonly string[];
     };
 
-/** The token of a workspace. Use after the acknowledgement only: with OAuth it reads the database. */
+/** Use after the acknowledgement only: with OAuth it reads the database. */
 export interface InstallationAccess {
   /** @throws UserError if the app is not installed in that workspace. */
   token(place: Installation): Promise<Secret>;
-  /** Known after `verify` if one token serves one workspace. */
+  /** After `verify`, if one token serves one workspace. */
   own(): OwnWorkspace | undefined;
-  /** Whether Slack knows the installation as one. @throws where it does not say. */
+  /** @throws where Slack does not say */
   isInstalled(place: Installation): Promise<boolean>;
   verify(): Promise<void>;
   readonly installer: InstallProvider | undefined;
@@ -41,7 +39,7 @@ interface AccessOptions {
   readonly publicUrl?: string | undefined;
   readonly logger: Logger;
   readonly installations: InstallationStore;
-  /** Runs a token refresh under a lock for the workspace, across processes. */
+  /** Runs a token refresh under a lock, across processes. */
   readonly exclusively: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
   readonly fetch?: typeof globalThis.fetch | undefined;
   readonly now: () => Date;
@@ -72,7 +70,7 @@ function singleWorkspace(
     own: () => own,
     installer: undefined,
     async verify() {
-      // The network often comes up a moment after the bot; a wrong token is not retried.
+      // The network often comes up a moment after the bot.
       const retryConfig = { retries: 3, minTimeout: 300, maxTimeout: 2_000 };
       const client = new WebClient(botToken.reveal(), { ...clientOptions, logger, retryConfig });
       try {
@@ -118,7 +116,6 @@ function manyWorkspaces(
     renderHtmlForInstallPath: (url) =>
       renderInstall(url, { permissions: scopes, host: publicUrl ? new URL(publicUrl).host : 'this address' }),
     logger,
-    // The page where people agree to an installation is on the host of the Web API.
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,
     clientOptions: { ...clientOptions, retryConfig: { retries: 1 } },
   });
@@ -127,10 +124,10 @@ function manyWorkspaces(
     const query = { isEnterpriseInstall: enterpriseId !== undefined, enterpriseId, teamId };
     try {
       const { bot, team, enterprise } = await installations.fetchInstallation(query, logger);
-      // Holds also where a refused installation could not be revoked, or the list became shorter.
+      // Also where a refused installation could not be revoked.
       const mayUse = isAllowed(teamId, enterpriseId, team?.id, enterprise?.id);
       if (!bot || !expiresSoon(bot.expiresAt, now())) return { mayUse, token: bot?.token };
-      // The library refreshes without a lock, and a refresh token works once: one process at a time.
+      // A refresh token works once, and the library takes no lock.
       const fresh = await exclusively(tenantId(place), () => installer.authorize(query));
       return { mayUse, token: fresh.botToken };
     } catch (error) {
@@ -170,12 +167,11 @@ function manyWorkspaces(
   };
 }
 
-/** The library refreshes tokens that expire within two hours; one minute more, so that it never sees a later one. */
+/** The library refreshes within two hours; one minute more, so that it never sees a later one. */
 function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
   return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
-/** Why Slack could not be used: its own word for the token, or what the network did. */
 export function explainRefusedToken(
   variable: string,
   howToGetIt: string,
@@ -190,7 +186,7 @@ export function explainRefusedToken(
   return new UserError(message, hint);
 }
 
-/** Slack's error code (`invalid_auth`); undefined if the error is not an answer of Slack. */
+/** Such as `invalid_auth`; undefined if it is no answer of Slack. */
 export function readSlackError(error: unknown): string | undefined {
   return slackError.safeParse(error).data?.data.error;
 }
@@ -203,7 +199,7 @@ export interface Scope {
   readonly optional?: true;
 }
 
-/** The scopes of the bot, for Slack, the install page and the doctor. A test compares them with the manifest. */
+/** A test compares them with the manifest. */
 export const scopes = {
   commands: { use: 'answers /cdn, its buttons and forms', lost: 'nothing works' },
   'chat:write': {

@@ -16,42 +16,34 @@ import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 
 interface PeopleOptions {
-  /** From ADMIN_USER_IDS: a user id, or `T…/U…` (`E…/U…`) to limit it to one workspace or organisation. */
+  /** User ids; `T…/U…` or `E…/U…` limits one to a workspace or organization. */
   readonly adminIds: readonly string[];
   readonly client: (place: Installation) => Promise<WebClient>;
   readonly now: () => Date;
   readonly log: Log;
 }
 
-/** The people of an installation; of a whole organisation, the groups of its workspace `teamId`. */
+/** In an organization, the groups are those of its workspace `teamId`. */
 export type PeopleOf = (place: Installation) => People;
 
 const profileMs = 5 * minuteMs;
 const groupMs = 3 * minuteMs;
-// How long a failed look-up is not repeated, so that the next command does not wait for Slack again.
 const refusalMs = 30_000;
 const failureMs = 5_000;
 const maxProfiles = 10_000;
 const maxGroups = 2_000;
-// A skeleton or an answer waits for this; the client itself would wait 5 s and try again.
+// The client itself would wait 5 s and try again.
 const timeoutMs = 2_500;
-/** Calls a minute that Slack answers of each method: https://docs.slack.dev/apis/web-api/rate-limits */
-const tiers = { 'users.info': 100, 'usergroups.users.list': 20, 'usergroups.list': 20 } as const;
 
 interface Lookup<T> {
   readonly value: T;
-  readonly at: number;
-  /** How long it is not asked again, in ms; with `hard` not even for a fresh read, since Slack asks for the pause. */
+  /** In ms; `hard`: not even a fresh read asks, since Slack wants the pause. */
   readonly pause?: { readonly ms: number; readonly hard: boolean };
 }
 
-/**
- * Reads from Slack who is an admin and who is in which group, cached for minutes. `users:read` and `usergroups:read` are
- * optional scopes, and user groups a paid feature: without them only people named by id have roles.
- */
+/** Both scopes are optional, and groups a paid feature: without them only people named by id have roles. */
 export function createPeople(options: PeopleOptions): PeopleOf {
   const { adminIds, log } = options;
-  const now = (): number => options.now().getTime();
   const lookups = <T>(maxEntries: number, ttlMs: number): Cache<Lookup<T>> =>
     createCache({ now: options.now, maxEntries, ttlMs: ({ pause }) => pause?.ms ?? ttlMs });
   const profiles = lookups<Profile | undefined>(maxProfiles, profileMs);
@@ -59,12 +51,6 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   const groupLists = lookups<readonly Group[]>(maxGroups, groupMs);
   const missing = new Map<string, MissingScope>();
   const logged = createCache<true>({ now: options.now, maxEntries: maxGroups });
-  /** The calls of the last minute, by installation and method. */
-  const calls = createCache<readonly { readonly at: number; readonly key: string }[]>({
-    now: options.now,
-    maxEntries: maxGroups,
-    ttlMs: minuteMs,
-  });
 
   return (installation) => {
     const tenant = tenantId(installation);
@@ -76,23 +62,12 @@ export function createPeople(options: PeopleOptions): PeopleOf {
 
     const look = async <T>(
       cache: Cache<Lookup<T>>,
-      { method, id = '', fresh }: { method: keyof typeof tiers; id?: string; fresh?: boolean | undefined },
+      { method, id = '', fresh }: { method: string; id?: string; fresh?: boolean | undefined },
       call: (client: WebClient) => Promise<T>,
       failing: { readonly refused: T; readonly unread: T },
     ): Promise<T> => {
-      const key = `${tenant}/${method}`;
-      const recentCalls = () => (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
-      // After half of what Slack answers in a minute, fresh reads are shared for so long that the other half suffices.
-      const sharedMs = (): number => {
-        const [recent, enough] = [recentCalls(), tiers[method] / 2];
-        const things = new Set(recent.map((one) => one.key)).size;
-        return recent.length < enough ? 0 : (things * minuteMs) / enough;
-      };
-      const isStale = ({ at, pause }: Lookup<T>): boolean =>
-        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs());
+      const isStale = ({ pause }: Lookup<T>): boolean => fresh === true && !pause?.hard;
       const load = async (): Promise<Lookup<T>> => {
-        const at = now();
-        calls.set(key, [...recentCalls(), { at, key: id }]);
         const lookup = method === 'users.info' ? 'admins' : 'groups';
         try {
           const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
@@ -100,17 +75,17 @@ export function createPeople(options: PeopleOptions): PeopleOf {
           });
           const value = await Promise.race([options.client(installation).then(call), late]);
           missing.delete(`${tenant}/${lookup}`);
-          return { value, at };
+          return { value };
         } catch (error) {
           const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
           const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
           const meaning = readCode(reason);
-          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused, at };
-          // Until an admin changes the installation or the plan. Every other failure passes.
+          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused };
+          // Until an admin changes something; every other failure passes.
           const lasting = meaning === 'lacking';
           reportMissing({ lookup, reason, lasting });
           const pause = { ms: askedMs || (lasting ? refusalMs : failureMs), hard: askedMs > 0 };
-          return { value: lasting ? failing.refused : failing.unread, at, pause };
+          return { value: lasting ? failing.refused : failing.unread, pause };
         }
       };
       const read = async (): Promise<T> => (await cache.load(`${tenant}/${id}`, load, { isStale })).value;
@@ -144,7 +119,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         const { usergroup, team } = findGroup(stored, installation);
         const read = async ({ usergroups }: WebClient) =>
           (await usergroups.users.list({ usergroup, ...team })).users ?? [];
-        const about = { method: 'usergroups.users.list', id: stored, fresh } as const;
+        const about = { method: 'usergroups.users.list', id: stored, fresh };
         return look<readonly string[] | undefined>(members, about, read, { refused: [], unread: undefined });
       },
       groups() {
@@ -163,10 +138,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
 
 const unread: Profile = { admin: false, foreign: false, deleted: false, timeZone: undefined, unread: true };
 
-/**
- * A group's own id, and the workspace to name to Slack: the token of an organisation reads the groups of one workspace.
- * There a group's id is stored behind its workspace's: `T…/S…`.
- */
+/** In an organization a group is stored as `T…/S…`: its token reads the groups of one named workspace. */
 function findGroup(stored: string, { enterpriseId, teamId }: Installation) {
   const [id = '', own = teamId] = stored.split('/').toReversed();
   const isNamed = enterpriseId !== undefined && own !== enterpriseId;
@@ -176,11 +148,11 @@ function findGroup(stored: string, { enterpriseId, teamId }: Installation) {
 type User = NonNullable<Awaited<ReturnType<WebClient['users']['info']>>['user']>;
 
 function toProfile(user: User, { enterpriseId, teamId }: Installation): Profile {
-  // Settings of an organisation-wide installation hold for all its workspaces: an admin of one workspace is not enough.
+  // An admin of one workspace is not enough for settings of a whole organization.
   const roles = (enterpriseId === undefined ? undefined : user.enterprise_user) ?? user;
   const isAdmin = Boolean(roles.is_admin || roles.is_owner || roles.is_primary_owner);
   const deleted = user.deleted === true;
-  // Within an organisation people belong to several workspaces; `team_id` names one of them.
+  // People belong to several workspaces; `team_id` names one.
   const teams = [user.team_id, ...(user.enterprise_user?.teams ?? [])];
   const organisation = enterpriseId === undefined ? undefined : user.enterprise_user?.enterprise_id;
   const isElsewhere =

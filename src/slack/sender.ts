@@ -5,13 +5,12 @@ import type { AccessEnd } from '../auth/offboarding.ts';
 import { personInput } from '../commands/steps.ts';
 
 export interface Sender {
-  /** With the installation that the delivery came through. */
   readonly person: Person;
-  /** From another organisation (Slack Connect): everything is refused. Undefined where only their profile says it. */
+  /** From another organization: everything is refused. Undefined where only their profile says it. */
   readonly foreign: boolean | undefined;
 }
 
-/** The workspace of the only bot token, if there is only one, and its organisation. */
+/** Of the only bot token, if there is only one. */
 export interface OwnWorkspace {
   readonly teamId: string | undefined;
   readonly enterpriseId: string | undefined;
@@ -50,20 +49,14 @@ const stepEvent = z.object({
   }),
 });
 
-/**
- * The person who runs a workflow, for whom Slack vouches. Nobody, if the app's settings give the input a type that the
- * author of a workflow can fill in.
- */
+/** The person who runs a workflow. Nobody, if the app's settings let authors of workflows fill in the input. */
 function findStepPerson(body: unknown): string | undefined {
   const seen = stepEvent.safeParse(body).data?.event;
   const declared = seen?.function.input_parameters.find(({ name }) => name === personInput.name);
   return declared?.type === personInput.type ? seen?.inputs[personInput.name].id : undefined;
 }
 
-/**
- * The person and the installation of a delivery, from any of Slack's envelopes. Undefined if Slack names no user (events
- * about the workspace itself).
- */
+/** Person and installation, from any of Slack's envelopes. Undefined for events that name no user. */
 export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefined {
   const seen = envelope.safeParse(body).data;
   if (!seen) return undefined;
@@ -77,21 +70,20 @@ export function readSender(body: unknown, own?: OwnWorkspace): Sender | undefine
   const teamId = origin.teamId ?? seen.user?.team_id ?? enterpriseId;
   if (!userId || !teamId) return undefined;
   const ownTeams = [teamId, enterpriseId, seen.view?.app_installed_team_id];
-  // Where they are at home. Slack does not say it with commands, steps and the Home tab.
+  // Slack does not say it with commands, steps and the Home tab.
   const team = seen.user?.team_id ?? seen.event?.user_team ?? seen.event?.source_team ?? seen.event?.team;
   const isVisitor = team !== undefined && !ownTeams.includes(team);
   const isElsewhere =
     own?.teamId !== undefined &&
     own.teamId !== teamId &&
     (own.enterpriseId === undefined || own.enterpriseId !== enterpriseId);
-  // An organisation's people are of any of its workspaces.
   const isUnclear = origin.isWhole || (team === undefined && !isElsewhere);
   const foreign = isUnclear ? undefined : isVisitor || isElsewhere;
-  // A person belongs to the tenant of the installation, and ends with it.
+  // A person ends with the installation.
   return { person: { enterpriseId: origin.isWhole ? enterpriseId : undefined, teamId, userId }, foreign };
 }
 
-/** The installation that a delivery came through; of a whole organisation, `teamId` may be the organisation's id. */
+/** Of a whole organization, `teamId` may be the organization's id. */
 export function findInstallation(body: unknown): Installation | undefined {
   const seen = envelope.safeParse(body).data;
   const { teamId, enterpriseId, isWhole } = seen ? readOrigin(seen) : {};
@@ -99,7 +91,6 @@ export function findInstallation(body: unknown): Installation | undefined {
   return home === undefined ? undefined : { teamId: home, enterpriseId: isWhole ? enterpriseId : undefined };
 }
 
-/** The ids of a delivery, and whether the app is installed for the whole organisation. */
 function readOrigin(seen: z.output<typeof envelope>) {
   const authorization = seen.authorizations?.[0];
   const flag = seen.is_enterprise_install ?? authorization?.is_enterprise_install;
@@ -111,7 +102,7 @@ function readOrigin(seen: z.output<typeof envelope>) {
   };
 }
 
-/** The names of person and workspace in a delivery, which need no scope: `@alice in acme.slack.com`. */
+/** Such as `@alice in acme.slack.com`; needs no scope. */
 export function readShownName(body: unknown, person: Person): string {
   const seen = envelope.safeParse(body).data;
   const user = seen?.user_name ?? seen?.user?.username ?? seen?.user?.name;
@@ -120,7 +111,7 @@ export function readShownName(body: unknown, person: Person): string {
 }
 
 export interface LifecycleHandlers {
-  /** Stores what has ended; an event that arrives again is stored once. */
+  /** An event that arrives again is stored once. */
   readonly store: (eventId: string, ends: readonly AccessEnd[]) => Promise<void>;
   readonly changed: (place: Installation, userId: string) => void;
 }
@@ -136,7 +127,7 @@ const changedUser = z.object({
     .catch(undefined),
 });
 
-// The first two arrive without a token, and no library deletes the installation.
+// The first two arrive without a token.
 const lifecycleEvent = z.object({
   event_id: z.string().default(() => randomUUID()),
   event_time: z.number().default(Number.MAX_SAFE_INTEGER),
@@ -151,10 +142,7 @@ const lifecycleEvent = z.object({
   ]),
 });
 
-/**
- * Stores the end of a person, a workspace or an installation that a delivery tells of. Call before the delivery is
- * acknowledged: where this rejects, Slack must send it again.
- */
+/** Stores an end of access. Call before the acknowledgement: where this rejects, Slack must send it again. */
 export async function storeEnds(body: unknown, { store, changed }: LifecycleHandlers): Promise<void> {
   const seen = lifecycleEvent.safeParse(body).data;
   const installation = seen && findInstallation(body);
@@ -185,7 +173,7 @@ export async function storeEnds(body: unknown, { store, changed }: LifecycleHand
   }
 }
 
-/** Slack also reports visitors, and another organisation may use the same id. */
+/** Slack also reports visitors, and ids may repeat in other organizations. */
 function belongs(user: z.output<typeof changedUser>, { enterpriseId, teamId: own }: Installation): boolean {
   const { enterprise_user: grid, team_id: teamId, is_stranger: isStranger } = user;
   if (isStranger === true) return false;

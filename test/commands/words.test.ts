@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseWords, withoutFirst } from '../../src/commands/words.ts';
+import { parseWords, stripDecoration, withoutFirst } from '../../src/commands/words.ts';
 
 test.each([
   ['', [], {}],
@@ -80,6 +80,35 @@ test('whatever is typed is read without an error, and plain words come through a
       expect(parseWords(typed.join(' ')).list).toEqual(typed);
     }),
   );
+});
+
+test.each([
+  '/cdn whoami',
+  '`whoami`',
+  ', whoami',
+  ': whoami',
+  '• whoami',
+  '- whoami',
+  '1. whoami',
+  "a) 'whoami'",
+  '&gt; whoami',
+  '&gt;whoami',
+  '*whoami*',
+  '&gt; *_whoami_*',
+  '“whoami”',
+  '*whoami*, please!',
+  ':rotating_light: → whoami',
+  'hey, could you please whoami?',
+  '<@U0BOB0000> whoami.',
+  '@cdn: whoami',
+  '```whoami```',
+])('%s is whoami', (line) => {
+  expect(stripDecoration(line)).toBe('whoami');
+});
+
+test('words keep what belongs to them', () => {
+  expect(stripDecoration('show: errors of *shop*')).toBe('show errors of shop');
+  expect(stripDecoration('errors 1.2.3.4')).toBe('errors 1.2.3.4');
 });
 
 test('a huge paste is read quickly', () => {

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { writeSafe } from '../../src/commands/exports/csv/csv.ts';
+import { writeSafe } from '../../src/commands/exports/csv.ts';
 import { byteOrderMark, escapeCell, isFormula, writeCsv, writeCsvHeader } from '../../src/lib/csv.ts';
-import { table } from '../commands/exports/csv/arbitraries.ts';
+import { table } from '../commands/exports/arbitraries.ts';
 
 const makeSafe = (rows: string[][]): string => byteOrderMark + writeSafe(rows);
 

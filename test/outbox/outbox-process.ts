@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
 import { createOutbox, defineMessage } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { createBoltLog } from '../../src/slack/receive/bolt.ts';
-import { createClients } from '../../src/slack/send/clients.ts';
+import { createClients, createLibraryLog } from '../../src/slack/send/clients.ts';
 import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../../src/slack/send/native-blocks.ts';
@@ -39,7 +38,7 @@ const { slack } = createJobPorts({
   access: { token: async () => new Secret(settings.botToken) },
   clients: createClients({
     apiUrl,
-    logger: createBoltLog(log),
+    logger: createLibraryLog(log),
     egress,
     sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ now }) }),
   }),

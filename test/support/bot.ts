@@ -73,6 +73,8 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     await app.stop();
     await Promise.all([slack.close(), cdn.close()]);
     await rm(dataDir, { recursive: true, force: true });
+    // Every test holds the bot to the rules of Slack.
+    if (slack.problems.length > 0) throw new Error(`Slack has rules: ${JSON.stringify(slack.problems)}`);
   };
   return { slack, cdn, app, logs, env, stop, [Symbol.asyncDispose]: stop };
 }

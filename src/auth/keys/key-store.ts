@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Db, Trx } from '../../store/schema.ts';
@@ -14,7 +14,6 @@ import {
   type Sealer,
   type Slot,
   sealRow,
-  type VersionedRow,
 } from './sealing.ts';
 
 export interface LinkedKey {
@@ -26,11 +25,6 @@ export interface LinkedKey {
 export interface RevealedKey extends LinkedKey {
   readonly key: Secret;
   readonly version: number;
-}
-
-export interface StoredKey extends VersionedRow {
-  readonly fingerprint: string;
-  readonly linked_at: Date | string;
 }
 
 export class LinkedKeyError extends SealError {}
@@ -59,20 +53,6 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
     return rows.where((is) => is.and(key)).executeTakeFirst();
   };
 
-  /** @throws LinkedKeyError, which is audited, where the row does not open for this person or is not the newest. */
-  const open = async (person: Person, row: StoredKey): Promise<RevealedKey> => {
-    try {
-      const key = await openRow(sealer, row, slotOf(person));
-      const { fingerprint, version } = row;
-      return { fingerprint, linkedAt: new Date(row.linked_at), version, key };
-    } catch (error) {
-      if (!(error instanceof SealError)) throw error;
-      const { code } = error;
-      await audit.record(keyEvent('key-mismatch', slotOf(person), { actor: 'system' }, { code }));
-      throw new LinkedKeyError(code, error.message, error.keyId);
-    }
-  };
-
   return {
     async link(person: Person, key: Secret, reason: KeyChangeReason = {}): Promise<LinkedKey> {
       const slot = slotOf(person);
@@ -98,11 +78,20 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       });
       return linked;
     },
+    /** @throws LinkedKeyError when the stored row does not open for this person, or is not the newest; that is audited. */
     async reveal(person: Person): Promise<RevealedKey | undefined> {
       const row = await find(person);
-      return row && open(person, row);
+      if (!row) return undefined;
+      try {
+        const key = await openRow(sealer, row, slotOf(person));
+        return { fingerprint: row.fingerprint, linkedAt: row.linked_at, version: row.version, key };
+      } catch (error) {
+        if (!(error instanceof SealError)) throw error;
+        const { code } = error;
+        await audit.record(keyEvent('key-mismatch', slotOf(person), { actor: 'system' }, { code }));
+        throw new LinkedKeyError(code, error.message, error.keyId);
+      }
     },
-    open,
     async describe(person: Person): Promise<LinkedKey | undefined> {
       const row = await find(person);
       return row && { fingerprint: row.fingerprint, linkedAt: row.linked_at };
@@ -135,14 +124,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
   };
 }
 
-export function linkedKeyColumn(tenant: RawBuilder<unknown>, userId: RawBuilder<unknown>) {
-  return sql<StoredKey | null>`(
-    select row_to_json(own) from (
-      select sealed, version, fingerprint, linked_at, ${newestVersion(linkedKeysTable)} from linked_keys
-       where tenant = ${tenant} and user_id = ${userId}) own)`;
-}
-
-/** @throws UserError where they have no key, and LinkedKeyError. */
+/** The key of a person without whom a job cannot run. @throws UserError if they have no key, and LinkedKeyError. */
 export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Person): Promise<RevealedKey> {
   const linked = await keyStore.reveal(person);
   if (linked) return linked;

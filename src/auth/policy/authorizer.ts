@@ -30,14 +30,13 @@ export function createAuthorizer(options: {
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
-  readonly policy?: () => Promise<Policy>;
-  readonly linked?: () => Promise<LinkedKey | undefined>;
+  readonly linked?: (() => Promise<LinkedKey | undefined>) | undefined;
 }) {
   const { person, foreign, policies, people, keyStore } = options;
   const { userId: own } = person;
   const self: Actor = { userId: own, foreign: foreign === true, linked: false, admin: false, groups: [] };
 
-  const policy = readOnce(() => policies.current(tenantId(person)), options.policy);
+  const policy = readOnce(() => policies.current(tenantId(person)));
   const linked = readOnce(() => keyStore.describe(person), options.linked);
   const isLinked = async (userId: string, fresh: boolean): Promise<boolean> => {
     const key = userId === own ? linked({ fresh }) : keyStore.describe({ ...person, userId });

@@ -1,4 +1,3 @@
-import { type RawBuilder, sql } from 'kysely';
 import { takeLock } from '../../store/database.ts';
 import type { Db } from '../../store/schema.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -67,18 +66,6 @@ async function findVersion(db: Db, tenant: string, version?: number): Promise<Po
   if (version !== undefined) rows = rows.where('version', '=', version);
   const row = await rows.orderBy('version', 'desc').limit(1).executeTakeFirst();
   if (!row) return undefined;
-  return { policy: readPolicy(row), by: row.changed_by, at: row.changed_at };
-}
-
-export type StoredPolicy = { readonly version: number; readonly body: string } | null;
-
-export function currentPolicyColumn(tenant: RawBuilder<unknown>) {
-  return sql<StoredPolicy>`(
-    select json_build_object('version', version, 'body', body) from policies
-     where policies.tenant = ${tenant} order by version desc limit 1)`;
-}
-
-export function readPolicy(stored: StoredPolicy): Policy {
-  if (!stored) return initialPolicy;
-  return { ...policyBody.parse(JSON.parse(stored.body)), version: stored.version };
+  const policy = { ...policyBody.parse(JSON.parse(row.body)), version: row.version };
+  return { policy, by: row.changed_by, at: row.changed_at };
 }

@@ -23,23 +23,23 @@ import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
-import type { ExportRequest, ExportState, ExportSummary } from '../../views/exports/exports.ts';
+import type {
+  ExportOutcome,
+  ExportRequest,
+  ExportState,
+  ExportSummary,
+} from '../../views/exports/exports.ts';
 import * as views from '../../views/exports/exports.ts';
 import { explainRefusal } from './failures.ts';
 import type { ExportThread } from './worker/thread.ts';
 
-/*
- * asked → waiting → running → sharing → done, failed, cancelled, unknown
- *
- * `asked`: its first message is being posted. `waiting`: an attempt is enqueued. `sharing`: Slack was asked to show the
- * files and has not answered. `unknown`: Slack may have shown them.
- */
+/** asked → waiting → running → sharing → done, failed, cancelled, unknown. `sharing`: Slack has not answered yet. */
 
 const data = z.object({ id: z.string() });
 
 export const attemptSeconds = 2 * 60 * 60;
 
-/** Makes an export (`run.ts`). Enqueue it with the export's id as key. */
+/** Enqueue it with the export's id as key. */
 export const exportJob: JobRef<z.input<typeof data>> = {
   name: 'export',
   onePerKey: 'running',
@@ -52,18 +52,17 @@ export const exportJob: JobRef<z.input<typeof data>> = {
 export interface ExportPorts {
   readonly slack: OpenSlack;
   readonly outbox: Outbox;
-  /** The person's own key. @throws UserError with an offer to connect where no key is linked. */
+  /** @throws UserError with an offer to connect where no key is linked */
   readonly cdnKey: (person: Person) => Promise<Secret>;
-  /** Starts the worker thread of one export. Close it. */
+  /** Close it. */
   readonly exportThread: () => ExportThread;
   readonly authorizer: (person: Person) => Authorizer;
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: (installation: Installation) => People;
   readonly audit: Audit;
   readonly enqueue: Enqueue;
-  /** Logs a failure and explains it to a person, with the log's reference. */
   readonly explain: (error: unknown, feature: string) => Failure;
-  /** Logs that a file was not sent since live secrets of these kinds are in it. Returns the failure `held_back`. */
+  /** Logs the block and returns the failure `held_back`. */
   readonly blockFile: (kinds: readonly string[]) => SlackFailure;
 }
 
@@ -71,7 +70,6 @@ export type ExportContext = JobContext<ExportPorts>;
 
 export type ExportRow = Selectable<Schema['exports']>;
 
-/** The states in which an export can be cancelled. */
 export const cancellable: readonly ExportState[] = ['asked', 'waiting', 'running'];
 
 const storedRequest = z.object({
@@ -84,7 +82,7 @@ const storedRequest = z.object({
   pseudonyms: z.boolean(),
 });
 
-/** As JSON; the same request is always the same text. */
+/** The same request is always the same text. */
 function writeRequest(request: ExportRequest): string {
   return JSON.stringify(storedRequest.parse(request));
 }
@@ -117,7 +115,7 @@ export async function findExport(db: Db, id: string): Promise<ExportRow | undefi
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The exports of a person, or of a whole tenant, newest first. */
+/** Newest first; of a whole tenant without `userId`. */
 function selectExportsOf(db: Db, tenant: string, userId: string | undefined) {
   return db
     .selectFrom('exports')
@@ -127,15 +125,14 @@ function selectExportsOf(db: Db, tenant: string, userId: string | undefined) {
     .orderBy('asked_at', 'desc');
 }
 
-/** Which export moves, from which states, and which attempt has to have it. */
 export interface ExportMove {
   readonly id: string;
   readonly from: readonly ExportState[];
-  /** Fencing token: a process that was frozen while another attempt began can change nothing. */
+  /** Fencing token: a frozen process can change nothing after another attempt began. */
   readonly run?: string;
 }
 
-/** Every change of an export is a compare-and-set. Undefined where it has moved on: another attempt, cancelled, ended. */
+/** Every change is a compare-and-set. Undefined where the export has moved on. */
 export async function moveExport(
   db: Db,
   { id, from, run }: ExportMove,
@@ -151,37 +148,21 @@ export async function moveExport(
     .executeTakeFirst();
 }
 
-/** The outcome of an export as stored, for its message. The other facts are columns. */
-export type ExportOutcome =
-  | (views.Done & { readonly kind: 'done' })
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'cancelled'; readonly by: string }
-  /** `canRepeat`: the same export may work later. */
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly canRepeat: boolean };
-
 interface FinishContext {
   readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
   readonly now: () => Date;
 }
 
-/** What is stored when an export ends. `sha256` goes into the audit. */
-export interface FinishFacts extends Pick<Partial<ExportRow>, 'row_count' | 'byte_count'> {
-  readonly sha256?: string | undefined;
-}
-
-/**
- * Ends an export: its last state, its message, which becomes the outcome, and the audit record. False if it has moved on
- * already.
- */
+/** Ends an export, its message and its audit record in one. False if it has moved on already. */
 export async function finishExport(
   trx: Trx,
   { ports, now }: FinishContext,
   move: ExportMove,
   outcome: ExportOutcome,
-  { sha256, ...columns }: FinishFacts = {},
+  sha256?: string,
 ): Promise<boolean> {
   const ending = JSON.stringify(outcome);
-  const row = await moveExport(trx, move, { ...columns, state: outcome.kind, ending, ended_at: now() });
+  const row = await moveExport(trx, move, { state: outcome.kind, ending, ended_at: now() });
   if (!row) return false;
   if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports });
   const { request, rows, bytes } = toExportSummary(row);
@@ -211,12 +192,11 @@ export async function finishExport(
   return true;
 }
 
-/** The id in the outbox of the message that shows the progress, then the outcome. */
 export function exportMessageId(id: string): string {
   return `export:${id}`;
 }
 
-/** Tells the person directly: the export's message cannot show the outcome. Its files say for themselves that it is done. */
+/** Tells the person directly where the export's message cannot. Files say for themselves that it is done. */
 async function putEndNotice(
   trx: Trx,
   row: ExportRow,
@@ -241,28 +221,17 @@ const endNotice = defineMessage({
   renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
 });
 
-/** The current message of an export; undefined if its outcome was erased. */
+/** Undefined if the outcome was erased. */
 async function renderExport(db: Db, id: string, refusal?: Refusal): Promise<Message | undefined> {
   const row = await findExport(db, id);
   if (!row || row.request === null) return undefined;
   const one = toExportSummary(row);
   const outcome = row.ending === null ? undefined : (JSON.parse(row.ending) as ExportOutcome);
   if (refusal?.code === 'held_back') return outcome && views.renderBlocked(one, refusal.reference);
-  switch (outcome?.kind) {
-    case undefined:
-      return views.renderUnderWay(one);
-    case 'done':
-      return views.renderDone(one, outcome);
-    case 'unknown':
-      return views.renderUnknown(one);
-    case 'cancelled':
-      return views.renderCancelled(one, outcome.by);
-    case 'failed':
-      return views.renderFailed(one, outcome.failure, outcome.canRepeat);
-  }
+  return outcome ? views.renderOutcome(one, outcome) : views.renderUnderWay(one);
 }
 
-/** The message that shows the progress, then the outcome. While the export runs, it is updated directly. */
+/** While the export runs, it is updated directly. */
 const exportMessage = defineMessage({
   kind: 'export',
   render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
@@ -277,7 +246,6 @@ const exportMessage = defineMessage({
     if (!row) return;
     const { message, hint, reference } = explainUnposted(ended, row);
     const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference }, canRepeat: true };
-    // One that was cancelled meanwhile has nowhere to say so.
     const isEnded = await finishExport(trx, context, { id, from: ['asked'] }, outcome);
     if (!isEnded) await putEndNotice(trx, row, context);
   },
@@ -289,7 +257,6 @@ const exportMessage = defineMessage({
 
 export const exportMessages = [exportMessage, endNotice] as const;
 
-/** Why the export's first message could not be posted. */
 function explainUnposted({ state, code, reference }: Ended<AboutExport>, { channel }: ExportRow): UserError {
   if (state === 'unknown' || code === undefined)
     return new UserError(
@@ -304,7 +271,7 @@ function explainUnposted({ state, code, reference }: Ended<AboutExport>, { chann
 // Two rounds of the job that deletes them.
 const graceMs = 2 * hourMs;
 
-/** How many files should have been deleted hours ago and are still in Slack, since it refuses or cannot be reached. */
+/** Files that should have been deleted hours ago and are still in Slack. */
 export async function countOverdueFiles(
   db: Db,
   tenant: string,
@@ -320,7 +287,6 @@ export async function countOverdueFiles(
   return rows.flatMap(readFiles).length;
 }
 
-/** Exports whose files may still be in Slack. */
 export function selectWithFiles(db: Db) {
   return db
     .selectFrom('exports')
@@ -338,7 +304,6 @@ export type ExportService = ReturnType<typeof createExportService>;
 const mostUnderWay = 3;
 const expiresMs = 15 * minuteMs;
 
-/** Exports of event logs, from the form to the file. */
 export function createExportService(options: {
   readonly db: Db;
   readonly ports: Pick<ExportPorts, 'outbox' | 'audit'>;
@@ -357,15 +322,10 @@ export function createExportService(options: {
   }
 
   return {
-    /**
-     * Stores an export, which begins when its message is posted. The caller has checked the person's permission.
-     *
-     * @throws UserError if the person has too many exports under way.
-     */
+    /** Begins when its message is posted. The caller has checked the permission. @throws UserError for too many. */
     async ask(person: Person, wanted: ExportRequest, channel: string | undefined): Promise<void> {
       const tenant = tenantId(person);
       await db.transaction().execute(async (trx) => {
-        // A person's exports start one after the other.
         await takeLock(trx, `exports/${tenant}/${person.userId}`);
         const request = writeRequest(wanted);
         const open = selectExportsOf(trx, tenant, person.userId).where('ended_at', 'is', null);
@@ -396,20 +356,18 @@ export function createExportService(options: {
         });
       });
     },
-    /** Within the person's tenant. Undefined if it does not exist, or its request was erased. */
+    /** Undefined if it does not exist in the person's tenant, or was erased. */
     async find(person: Person, id: string): Promise<ExportSummary | undefined> {
       const row = await findIn(person, id);
       return row && toExportSummary(row);
     },
-    /** How many exported files should be gone from Slack by now and are not. */
     countOverdue: (person: Person, keepDays: number): Promise<number> =>
       countOverdueFiles(db, tenantId(person), keepDays, now()),
-    /** The person's exports, newest first. */
     async list(person: Person, most: number): Promise<ExportSummary[]> {
       const rows = selectExportsOf(db, tenantId(person), person.userId).where('request', 'is not', null);
       return (await rows.limit(most).execute()).map(toExportSummary);
     },
-    /** Ends it at once; a process that works on it notices within seconds. `late`: Slack is asked to show the files. */
+    /** A process that works on it notices within seconds. `late`: Slack is asked to show the files. */
     async cancel(person: Person, id: string): Promise<'cancelled' | 'late' | 'over'> {
       if ((await findIn(person, id)) && (await stop(id, person.userId))) return 'cancelled';
       return (await findIn(person, id))?.state === 'sharing' ? 'late' : 'over';
@@ -418,7 +376,7 @@ export function createExportService(options: {
       const open = selectExportsOf(db, tenantId(person), person.userId).where('ended_at', 'is', null);
       return (await open.execute()).length;
     },
-    /** Cancels the exports of a person whose key is gone, or of a whole tenant. */
+    /** For a person whose key is gone, or a whole tenant. */
     async endFor({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {
       const open = selectExportsOf(db, tenant, person?.userId).where('state', 'in', cancellable);
       for (const { id } of await open.execute()) await stop(id, 'system');
@@ -426,7 +384,7 @@ export function createExportService(options: {
   };
 }
 
-/** @throws UserError for a duplicate (a double click), and for more exports than a disk has room for. */
+/** @throws UserError for a double click, and for more than a disk has room for */
 function assertRoom(open: readonly ExportRow[], request: string, channel: string | undefined): void {
   if (open.some((one) => one.request === request && (one.channel ?? undefined) === channel)) {
     throw new UserError(

@@ -8,17 +8,14 @@ import {
   describeLift,
   readPlaceCode,
 } from '../../outbox/classify-failure.ts';
-import { type Audience, SlackFailure } from '../../outbox/slack-port.ts';
-import { assertOwnAudience } from '../audience.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 
-/** The consequence of a failed attempt: a retry, or the end. */
 export type FailureVerdict =
   | { readonly retryAfterMs: number; readonly why: string }
   /** `canRepeat`: the same export may work later. */
   | { readonly error: unknown; readonly canRepeat: boolean };
 
 interface FailedAttempt {
-  /** From 1 on. */
   readonly attempt: number;
   readonly askedAt: Date;
 }
@@ -30,12 +27,11 @@ export function classifyFailure(
   now: Date,
 ): FailureVerdict {
   const retry = findRetry(error, attempt);
-  // An older export is out of date: its person has moved on.
+  // By then its person has moved on.
   if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
   return { error: explain(error), canRepeat: !isLasting(error) };
 }
 
-/** Whether the same export would be refused again. */
 function isLasting(error: unknown): boolean {
   if (error instanceof ApiError)
     return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
@@ -58,22 +54,19 @@ function explain(error: unknown): unknown {
 
 const pausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs] as const;
 const mostCdnRetries = 3;
-// The longest Retry-After of the CDN that is waited for.
 const longestCdnPauseMs = 10 * minuteMs;
 
-/** The pause after which another attempt may succeed. Undefined if it would not. */
 function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why: string } | undefined {
   const why = describePause(error);
   if (why === undefined) return undefined;
   const isCdn = error instanceof ApiError;
   const askedMs = isCdn || error instanceof SlackFailure ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
   const retryAfterMs = Math.max(pausesMs[attempt - 1] ?? hourMs, askedMs);
-  // With a failure of Slack the log is there already, so it is waited for as long as the export is of use.
+  // With a failure of Slack the log is there already, so it is waited for longer.
   if (isCdn && (attempt > mostCdnRetries || retryAfterMs > longestCdnPauseMs)) return undefined;
   return { retryAfterMs, why };
 }
 
-/** Why another attempt has to wait; undefined if none would help. */
 function describePause(error: unknown): string | undefined {
   if (error instanceof ApiError) return cdnReasons[error.code];
   if (error instanceof RolesUnknown) return 'Slack does not say right now who may export.';
@@ -90,13 +83,6 @@ const cdnReasons: Readonly<Record<string, string>> = {
   rate_limited: 'The CDN is rate limiting.',
 };
 
-/** Only people of this organisation may read the channel of an export. @throws UserError */
-export function assertExportAudience(channel: string, audience: Audience, named: readonly string[]): void {
-  const setting = 'Exports may go to';
-  assertOwnAudience(channel, audience, { what: 'no export is posted there', named, setting });
-}
-
-/** Why Slack took the export's message or its files nowhere. */
 export function explainRefusal({
   code,
   sentence,
@@ -117,7 +103,7 @@ export function explainRefusal({
   return new UserError(sentence ?? `Slack refused the files (${code}).`, describeStep(code));
 }
 
-/** The next step after a refusal. Exporting to oneself does not help against what an admin has to lift. */
+/** Exporting to oneself does not help against what an admin has to lift. */
 function describeStep(code: string): string {
   if (code === 'upload_too_large') return 'Choose a shorter window.';
   if (code === 'upload_refused')

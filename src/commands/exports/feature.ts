@@ -1,23 +1,19 @@
-import { isIP } from 'node:net';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
-import { assertKnown, decidePosting } from '../../auth/policy/authorizer.ts';
+import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type FormResult, say } from '../../views/blocks/blocks.ts';
-import { formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Command, Context, Feature, Fields, Form, ReadResult, SubmitInfo } from '../define.ts';
 import { rememberUse } from '../names.ts';
-import { assertAllowed } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
-import { findPlace, splitTarget } from '../share.ts';
+import { assertMayPost, findPlace, splitTarget } from '../share.ts';
 import type { Words } from '../words.ts';
-import { assertExportAudience } from './failures.ts';
 
 const mostListed = 10;
 
@@ -41,7 +37,7 @@ function isList({ list }: Words): boolean {
   return ['list', 'mine', 'running'].includes(list[0]?.toLowerCase() ?? '');
 }
 
-/** The form filled from the typed words: `501 last 6h in #ops`. Unreadable parts keep their default, and the form says why. */
+/** From typed words: `501 last 6h in #ops`. Unreadable parts keep their default, and the form says why. */
 async function fillForm(words: Words, context: Context): Promise<forms.ExportForm> {
   const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
   const form = await createForm(context, '');
@@ -84,7 +80,7 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   };
 }
 
-/** The shield zone that words mean, by id or name, and the words that are none. */
+/** By id or name; `unread`: the words that are not part of it. */
 async function findZone(
   words: readonly string[],
   { names, person }: Context,
@@ -132,31 +128,24 @@ async function start(
   channel: AskedExport['channel'],
   context: Context,
 ): Promise<void> {
-  const { authorizer, sharing } = context;
-  await assertAllowed(await decidePosting(authorizer, 'export', channel), context);
+  await assertMayPost('export', channel, context);
   if (findSecretKinds(JSON.stringify(request)).length > 0)
     throw new UserError(
       'What you typed contains a key or token that is in use, so nothing was posted. The CDN was not asked.',
       'Fill in the form again without it: `/cdn export`.',
     );
-  if (channel !== undefined) {
-    const { exportChannels } = await authorizer.policy();
-    assertExportAudience(channel, await sharing.readAudience(channel), exportChannels);
-    if (!(await sharing.hasBot(channel)))
-      throw new UserError(
-        `The bot is not in <#${channel}>, so it cannot post there. The CDN was not asked.`,
-        'Invite it: type `/invite @cdn` in that channel, then send the form again.',
-      );
-  }
-  // Without a key the export would fail a moment later, in the channel.
+  if (channel !== undefined && !(await context.sharing.hasBot(channel)))
+    throw new UserError(
+      `The bot is not in <#${channel}>, so it cannot post there. The CDN was not asked.`,
+      'Invite it: type `/invite @cdn` in that channel, then send the form again.',
+    );
+  // Else it would fail a moment later, in the channel.
   await context.cdn();
   await context.exports.ask(context.person, request, channel);
   await rememberUse('shield', request.shieldZoneId, context);
 }
 
-/** The export of a button. Older versions wrote a window behind its id. */
-async function findPressed(value: string, { exports, person }: Context): Promise<views.ExportSummary> {
-  const [id = ''] = value.split('|', 1);
+async function findPressed(id: string, { exports, person }: Context): Promise<views.ExportSummary> {
   const one = await exports.find(person, id);
   if (one) return one;
   throw new UserError('This export is no longer stored.', 'Fill in the form again.', [
@@ -164,7 +153,7 @@ async function findPressed(value: string, { exports, person }: Context): Promise
   ]);
 }
 
-/** Repeats an export with the key of the person who presses. */
+/** With the key of the person who presses. */
 const again: Action = {
   id: 'event-logs:again',
   needs: 'export',
@@ -182,7 +171,7 @@ const again: Action = {
   },
 };
 
-/** Opens the form with the values of an export, its window as far as the CDN has it. */
+/** The filled form, with the window as far as the CDN has it. */
 const change: Action = {
   id: 'event-logs:change',
   needs: 'export',
@@ -232,7 +221,6 @@ interface AskedExport {
   readonly channel: string | undefined;
 }
 
-/** Reads the submitted form. Each problem goes to its field. */
 function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {
@@ -255,7 +243,7 @@ function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadRe
       if (typeof filter === 'string') wrong('filters', `Line ${nth + 1}: ${filter}.`);
       return typeof filter === 'string' ? [] : filter;
     });
-  // The form has to hold them again.
+  // The form must be able to hold them again.
   if (writeFilters(filters).length > 3000) wrong('filters', 'These are too many values for one export.');
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
   const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
@@ -268,7 +256,7 @@ function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadRe
 function findWindowProblem(from: Date, to: Date, now: Date): string[] {
   if (to <= from) return ['The end must be after the start.'];
   if (to.getTime() > now.getTime() + minuteMs) return ['The window ends in the future.'];
-  // Between this margin and the one of the buttons a person has five minutes.
+  // Leaves a person five minutes beyond the margin of the buttons.
   return to >= findOldestEnd(now, 5 * minuteMs) ? [] : [`${endsTooEarly} Choose a later end.`];
 }
 
@@ -298,13 +286,11 @@ function readForm(fields: Fields, metadata: string | undefined): forms.ExportFor
 
 /** Date-time pickers return seconds. */
 function momentOf(text: string): Date | undefined {
-  if (/^\d{9,11}$/u.test(text)) return new Date(Number(text) * 1000);
-  return /^\d{12,14}$/u.test(text) ? new Date(Number(text)) : undefined;
+  return /^\d{9,11}$/u.test(text) ? new Date(Number(text) * 1000) : undefined;
 }
 
 const note = z.object({ zone: z.string().optional(), drawn: z.number().int().nonnegative().default(0) });
 
-/** Buttons of usual windows: the form again, with another one. */
 const windowAction: Action = {
   id: 'event-logs:window',
   needs: 'export',
@@ -314,7 +300,7 @@ const windowAction: Action = {
   },
 };
 
-/** The last hours, such as `6h`, as far as the CDN has them. Date-time pickers have whole minutes. */
+/** As far as the CDN has them. Date-time pickers have whole minutes. */
 export function chooseWindow(value: string, now: Date): Window {
   const to = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
   const from = to.getTime() - (Number.parseInt(value, 10) || 24) * hourMs;
@@ -323,7 +309,7 @@ export function chooseWindow(value: string, now: Date): Window {
 
 export const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 
-/** The part of a window that the CDN takes, with a note where it is another one; else the last 24 hours. */
+/** With a note where the window had to change. */
 function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
   if (!endsInTime(window, now))
     return { ...defaultWindow(now), problem: `${endsTooEarly} Here it is the last 24 hours.` };
@@ -333,20 +319,16 @@ function correctWindow(window: Window, now: Date): Window & { readonly problem?:
   return { ...window, from: oldest, problem: 'The CDN keeps 72 hours, so the window begins later here.' };
 }
 
-/** Whether a window ends within the 72 hours. Where it begins is the CDN's to refuse. */
+/** Where a window begins is the CDN's to refuse. */
 export function endsInTime({ to }: Window, now: Date): boolean {
   return to > findOldestEnd(now);
 }
 
-const mostValues = 50;
-const longestValue = 500;
-
-/** Filters as the form's text. */
 function writeFilters(filters: readonly EventLogFilter[]): string {
   return filters.map(({ field, op, value }) => `${field} ${op} ${joinValues(value)}`).join('\n');
 }
 
-/** `country in DE, FR`, or without the operation: a part of a URL or User-Agent, else one of the values. */
+/** `country in DE, FR`, or without the operation. */
 function readLine(line: string): EventLogFilter | string {
   const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/u.exec(line) ?? [];
   const field = forms.filterFields.find((one) => one.toLowerCase() === name.toLowerCase());
@@ -357,7 +339,7 @@ function readLine(line: string): EventLogFilter | string {
   return readFilter(field, op ?? usual, op ? rest.slice(op.length) : rest);
 }
 
-/** Removes what phones and pasting leave in a text: invisible characters, wide spaces, other line breaks. */
+/** What phones and pasting leave in a text. */
 function normalize(typed: string): string {
   return typed
     .replaceAll(/[\u200B-\u200F\u2060\uFEFF]/gu, '')
@@ -365,21 +347,10 @@ function normalize(typed: string): string {
     .replaceAll(/[\u00A0\u2000-\u200A\u202F]/gu, ' ');
 }
 
-/**
- * Reads one filter. Values are separated by commas; a value with a comma, or with a space at its end, goes in quotes, with
- * quotes in it doubled. Returns a string that says what is wrong if it cannot be read.
- */
+/** Values are separated by commas and may be quoted. Returns a sentence if they cannot be read. */
 export function readFilter(field: string, op: string, typed: string): EventLogFilter | string {
   const value = readValues(normalize(typed).trim());
   if (typeof value === 'string') return value;
-  if (value.length > mostValues) return `at most ${formatCount(mostValues, 'value')}`;
-  if (value.some((one) => one.length > longestValue))
-    return `a value has at most ${formatCount(longestValue, 'character')}`;
-  if (op === 'cidr') {
-    if (field !== 'ip') return `cidr only works with ip, not with ${field}`;
-    const wrong = value.find((one) => !isNetwork(one));
-    if (wrong !== undefined) return `${wrong.slice(0, 60)} is not a network: 203.0.113.0/24 or 2001:db8::/32`;
-  }
   const isCountry = field === 'country' && (op === 'eq' || op === 'in');
   return { field, op, value: isCountry ? value.map((one) => one.toUpperCase()) : value };
 }
@@ -396,19 +367,12 @@ function readValues(text: string): string[] | string {
   }
 }
 
-/** Joins values into text that `readFilter` reads as the same values. */
+/** Text that `readFilter` reads as the same values. */
 export function joinValues(values: readonly string[]): string {
   const quoted = values.map((value) =>
     /^\s|[",“”„\n]|\s$/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value,
   );
   return quoted.join(', ');
-}
-
-function isNetwork(text: string): boolean {
-  const [address = '', bits, ...more] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || more.length > 0) return false;
-  return bits === undefined || (/^\d{1,3}$/u.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
 }
 
 export const exportFeature: Feature = {

@@ -12,7 +12,7 @@ import {
 import { getRequest, listMyRequests, proposeVariableChange, proposeVolumeDeletion } from './requests.ts';
 import type { Tool, ToolCall, ToolRefusal } from './tool.ts';
 
-/** Every tool, in the order in which assistants see them. Slack asks for the list without a person, so it is one for all. */
+/** In the order in which assistants see them, the same for every person. */
 export const tools: readonly Tool[] = [
   listZones,
   getZone,
@@ -32,8 +32,8 @@ const typedCommand = /\/cdn ([a-z]+(?: [^\s`.,;:]+)*)/gu;
 const mostNext = 3;
 
 /**
- * A refusal for a model: its hint, in which typed commands become tools, and the calls that help. None where only the person
- * or an admin can do something.
+ * For a model: typed commands of the hint become tools, with calls that help. None where only a person can do
+ * something.
  */
 export function adviseModel(
   { hint = '', offer, isTransient }: Pick<Failure, 'hint' | 'offer' | 'isTransient'>,
@@ -59,7 +59,7 @@ export function adviseModel(
   };
 }
 
-/** The call that does what a typed command does; undefined where no tool can with these words. */
+/** Undefined where no tool can. */
 function toToolCall(typed: string): ToolCall | undefined {
   const [command, ...words] = typed.split(' ');
   for (const { name: tool, command: own, input } of tools) {

@@ -39,7 +39,7 @@ function toData(operation: Operation) {
   return {
     request: id,
     what: nameInPlainText(operation),
-    // The person confirms in Slack, others approve, or how it ended.
+    // `waits_for_you`: the person confirms in Slack.
     state: state === 'proposed' ? waits : state,
     outcome: describeOutcome(operation) || undefined,
     approvals: { needed: approvalsNeeded, given: approvals.length },
@@ -54,10 +54,10 @@ function toRequest(operation: Operation): NextCall {
 
 const listRequests: NextCall = { label: 'My requests', tool: 'list_my_requests', arguments: {} };
 
-/** Requests in one answer, the newest first, of so many that are looked at. */
+/** The newest first. */
 const most = { shown: 20, read: 200 };
 
-/** Settings of the bot are not for a model: neither are changes of them. */
+/** Settings of the bot are not for a model. */
 function isForModels({ kind }: Operation): boolean {
   return kind !== settingsChange.name;
 }
@@ -190,7 +190,7 @@ async function ask(
   { ledger, person: requester, now, signal }: Context,
 ): Promise<ToolAnswer> {
   const startedAt = now();
-  // A call that was stopped asks for nothing: its model was told so.
+  // The model was told that nothing was asked for.
   signal.throwIfAborted();
   const operation = await proposeByAssistant(ledger, { ...asked, requester, channelId: undefined });
   const asks = operation.createdAt < startedAt ? 'Asked before' : 'Asked';

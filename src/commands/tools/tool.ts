@@ -12,26 +12,26 @@ export interface ToolCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** A call that helps next, as the assistant makes it or a person presses it. */
+/** Made by the assistant or pressed by a person. */
 export interface NextCall extends ToolCall {
   readonly label: string;
 }
 
 export interface ToolAnswer {
-  /** One sentence, with the number first; that of the message, if left out. */
+  /** With the number first; the message's text, if left out. */
   readonly summary?: string;
   readonly asOf?: Date;
   readonly warnings?: readonly (string | false)[];
-  /** Things in `data`, and things there are; one, if left out. */
+  /** One, if left out. */
   readonly shown?: number;
   readonly total?: number;
-  /** Of the object that the message shows. Names are stable; what is missing is undefined, times are dates. */
+  /** Names are stable; what is missing is undefined, times are dates. */
   readonly data: object;
   readonly next: readonly NextCall[];
   readonly message?: Message;
 }
 
-/** A refusal that other arguments help against: each of `instead` replaces those of its names in the call. */
+/** Each of `instead` replaces arguments of the call. */
 export class ToolRefusal extends UserError {
   readonly instead: readonly ToolCall['arguments'][];
 
@@ -41,23 +41,23 @@ export class ToolRefusal extends UserError {
   }
 }
 
-/** A command as a tool of an assistant: it reads, or puts a request into the ledger, and never writes to the CDN. */
+/** Reads, or puts a request into the ledger; never writes to the CDN. */
 export interface Tool {
-  /** `verb_noun`. Assistants and people's permissions keep it, so it never changes. */
+  /** `verb_noun`; never changes, since assistants and permissions keep it. */
   readonly name: string;
-  /** The typed command that it stands for: words behind it are the tool's first argument. */
+  /** Words behind it are the tool's first argument. */
   readonly command: string;
   readonly title: string;
   readonly description: string;
   readonly needs: Right;
-  /** It puts a request into the ledger: `destroys` where that deletes something. */
+  /** `destroys` where the request deletes something. */
   readonly proposes?: 'changes' | 'destroys';
-  /** The tool that lists what its arguments name, if that is not the list of zones. */
+  /** Lists what its arguments name; the list of zones, if left out. */
   readonly source?: string;
-  /** Arguments that ask for less, where a call took too long. */
+  /** Ask for less, where a call took too long. */
   readonly narrower?: ToolCall['arguments'];
   readonly input: z.ZodObject;
-  /** With parsed arguments. `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
+  /** `via`: `assistant`, or `client laptop` by a token. @throws UserError with what a person could do */
   readonly run: (args: ToolCall['arguments'], context: Context, via: string) => Promise<ToolAnswer>;
 }
 
@@ -71,7 +71,6 @@ export function defineTool<Input extends z.ZodObject>({
   return { ...tool, run: (args, context, via) => run(args as z.output<Input>, context, via) };
 }
 
-/** The form of every answer. */
 export const answerSchema = z.object({
   summary: z.string(),
   as_of: z.string().describe('ISO 8601, UTC'),
@@ -86,7 +85,7 @@ export const answerSchema = z.object({
     .describe('Calls that help next'),
 });
 
-/** Data as JSON has it: times in ISO 8601 in UTC, null for what is missing. */
+/** Times in ISO 8601 in UTC, null for what is missing. */
 export function toFacts(data: object): unknown {
   return JSON.parse(JSON.stringify(data, (_, value: unknown) => value ?? null));
 }
@@ -106,7 +105,7 @@ export function toZone({ id, name }: { readonly id: string; readonly name: strin
   return { label: name || id, tool: 'get_zone', arguments: { zone: id } };
 }
 
-/** The first of these zones, each once, or the list of all where there is none. */
+/** Three at most, each once; the list of all where there is none. */
 export function toZones(zones: readonly { readonly id: string; readonly name: string }[]): NextCall[] {
   const calls = new Map(zones.map((zone) => [zone.id, toZone(zone)]));
   return calls.size > 0 ? [...calls.values()].slice(0, 3) : [allZones];
@@ -116,7 +115,7 @@ export function toOriginErrors({ id }: { readonly id: string }): NextCall {
   return { label: 'Origin errors', tool: 'list_origin_errors', arguments: { zone: id } };
 }
 
-/** The zone that is meant by an argument, for callers that cannot ask back. @throws ToolRefusal with the zones it may be */
+/** @throws ToolRefusal with the zones it may be */
 export async function findZone(typed: string, context: Context, argument = 'zone') {
   const found = await lookUpZone(typed, context);
   if (found.kind === 'one') return found.zone;

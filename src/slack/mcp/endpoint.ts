@@ -1,32 +1,59 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import type { ClientTokens } from '../../auth/keys/client-tokens.ts';
-import { tools } from '../../commands/tools/list.ts';
-import { answerSchema, type Tool } from '../../commands/tools/tool.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
+import { adviseModel, tools } from '../../commands/tools/list.ts';
+import {
+  answerSchema,
+  type Tool,
+  type ToolAnswer,
+  type ToolCall,
+  ToolRefusal,
+  toFacts,
+} from '../../commands/tools/tool.ts';
+import { UserError } from '../../errors.ts';
+import { createCache } from '../../lib/cache.ts';
+import { hourMs, minuteMs } from '../../lib/time.ts';
 import { version } from '../../lib/version.ts';
+import { hasCdnKey } from '../../secrets/key-in-text.ts';
+import { findSecretKinds, mapTexts, textOf } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
+import { say } from '../../views/blocks/blocks.ts';
+import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { formatCount } from '../../views/blocks/format.ts';
+import { escapeMarkup } from '../../views/blocks/text.ts';
+import {
+  defuse,
+  describeToolFailure,
+  maskTokens,
+  readPlain,
+  toAssistantBlocks,
+  writeFacts,
+} from '../../views/tools/answers.ts';
+import { explainFailure } from '../receive/failures.ts';
 import { createSignatureCheck } from '../receive/http-receiver.ts';
+import { type Interaction, perform, type SlackDeps, type Work } from '../receive/perform.ts';
+import { postMessage } from '../send/clients.ts';
+import { readSender } from '../sender.ts';
 import { createRateLimit, findVisitor, markVerified, oncePerMinute, readBody } from '../web/limits.ts';
 import type { Reply } from '../web/page.ts';
-import type { Caller, ToolResult } from './call.ts';
 
-const maxBytes = 256 * 1024;
-/** What assistants ask for. A stream of events would stay open. */
+const maxRequestBytes = 256 * 1024;
+/** A stream of events would stay open. */
 const methods = new Set(
   'initialize notifications/initialized notifications/cancelled ping server/discover tools/list tools/call'.split(
     ' ',
   ),
 );
 
-/**
- * `POST /mcp`: the tools of the bot for Slack's assistant, whose requests are signed as every request of Slack, and for
- * clients with a token of a person. A page of a browser, which names its origin, is refused.
- */
+/** `POST /mcp`: the tools, for Slack's assistant by signed requests, and for clients by a person's token. */
 export function createMcpEndpoint(options: {
   readonly signingSecret: Secret;
-  readonly call: CallTool;
+  readonly call: ReturnType<typeof createToolCalls>;
   readonly clientTokens: Pick<ClientTokens, 'find'>;
   readonly log: Log;
   readonly now: () => Date;
@@ -35,7 +62,7 @@ export function createMcpEndpoint(options: {
   const signature = createSignatureCheck(options);
   const shouldLog = oncePerMinute(now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
-  // Each token, also a wrong one, costs a look-up.
+  // Each token costs a look-up.
   const visits = createRateLimit({ most: 300, perMs: minuteMs, maxKeys: 1_000, now });
 
   const findClient = async (request: IncomingMessage, token: string): Promise<Caller | undefined> => {
@@ -47,12 +74,12 @@ export function createMcpEndpoint(options: {
   };
 
   return async function handle(request: IncomingMessage): Promise<Reply> {
-    if (request.headers.origin !== undefined) return refuse(403, 'Not for pages of a browser');
+    if (request.headers.origin !== undefined) return refuseRequest(403, 'Not for pages of a browser');
     const bearer = /^Bearer (\S{20,100})$/u.exec(request.headers.authorization ?? '')?.[1];
     const client = bearer === undefined ? undefined : await findClient(request, bearer);
     const isFresh = client !== undefined || (bearer === undefined && signature.isFresh(request));
-    const read = isFresh ? await readBody(request, maxBytes).catch(() => undefined) : undefined;
-    if (isFresh && read === 'too-large') return refuse(413, 'The request is too large');
+    const read = isFresh ? await readBody(request, maxRequestBytes).catch(() => undefined) : undefined;
+    if (isFresh && read === 'too-large') return refuseRequest(413, 'The request is too large');
     if (!Buffer.isBuffer(read) || !(client || signature.isGenuine(request, read))) {
       if (shouldLog('unsigned'))
         log.warn(
@@ -60,15 +87,15 @@ export function createMcpEndpoint(options: {
           'request for tools refused: not signed by Slack, no valid token (logged once a minute)',
         );
       return {
-        ...refuse(401, 'Not signed by Slack, and no valid token'),
+        ...refuseRequest(401, 'Not signed by Slack, and no valid token'),
         headers: { ...json, 'www-authenticate': 'Bearer' },
       };
     }
     markVerified(request);
     const body = parse(read);
-    if (body === undefined) return refuse(400, 'Not JSON', -32700);
+    if (body === undefined) return refuseRequest(400, 'Not JSON', -32700);
     if (![body].flat().every((one) => methods.has(readMethod(one))))
-      return refuse(400, 'Not a method of this server', -32601);
+      return refuseRequest(400, 'Not a method of this server', -32601);
     protocol ??= createProtocol(call, log).catch((error: unknown) => {
       protocol = undefined;
       throw error;
@@ -77,7 +104,7 @@ export function createMcpEndpoint(options: {
     const named = Object.entries(headers).flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value]] : [],
     );
-    // The library reads its own headers; the address is only a formality.
+    // The address is only a formality.
     const asked = new Request('http://localhost/mcp', { method, headers: named as [string, string][] });
     const answer = await (await protocol)(asked, body, client);
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
@@ -103,17 +130,13 @@ function readMethod(message: unknown): string {
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
 
-/** As the protocol tells errors that belong to no request. */
-function refuse(status: number, message: string, code = -32600): Reply {
+function refuseRequest(status: number, message: string, code = -32600): Reply {
   return {
     status,
     headers: json,
     body: JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }),
   };
 }
-
-/** Calls a tool as a person. */
-type CallTool = (tool: Tool, args: Readonly<Record<string, unknown>>, caller: Caller) => Promise<ToolResult>;
 
 const instructions =
   'Reads a content delivery platform with the key of the person who asks, and puts changes into a list where people decide. ' +
@@ -129,13 +152,8 @@ const slackMeta = z.object({
   }),
 });
 
-/**
- * The Model Context Protocol over HTTP, without sessions, in the version with a handshake and the one without. Its package
- * is loaded at the first request: it takes 14 MB.
- *
- * Source: https://modelcontextprotocol.io/specification/2026-07-28
- */
-async function createProtocol(call: CallTool, log: Log) {
+/** https://modelcontextprotocol.io/specification/2026-07-28 without sessions; loaded late, since it takes 14 MB. */
+async function createProtocol(call: ReturnType<typeof createToolCalls>, log: Log) {
   const { createMcpHandler, McpServer } = await import('@modelcontextprotocol/server');
   const handler = createMcpHandler(
     () => {
@@ -146,7 +164,7 @@ async function createProtocol(call: CallTool, log: Log) {
           {
             title: tool.title,
             description: tool.description,
-            // Names that no tool has are passed on: a key is found in them, too.
+            // Unknown names are passed on, so that a key is found in them too.
             inputSchema: tool.input.loose(),
             outputSchema: answerSchema,
             annotations: {
@@ -175,7 +193,233 @@ async function createProtocol(call: CallTool, log: Log) {
   return (request: Request, body: unknown, caller: Caller | undefined): Promise<Response> =>
     handler.fetch(request, {
       parsedBody: body,
-      // The token itself goes no further.
+      // The token goes no further.
       ...(caller ? { authInfo: { token: '', clientId: '', scopes: [], extra: { caller } } } : {}),
     });
+}
+
+/** By ids in a body that Slack signed, or by a token. */
+interface Caller {
+  readonly user_id: string;
+  readonly team_id: string;
+  readonly enterprise_id?: string | undefined;
+  /** Where its token is used; undefined = Slack's assistant. */
+  readonly client?: string | undefined;
+}
+
+interface ToolResult {
+  readonly content: [{ readonly type: 'text'; readonly text: string }];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: true;
+  readonly _meta?: { readonly slack: { readonly blocks: object[] } };
+}
+
+/** Slack gives up after 60 seconds. */
+const longestMs = 50_000;
+const lastWordMs = 2_000;
+const callsAMinute = 30;
+const requestsAnHour = 600;
+/** For its answer, beside its arguments. */
+const callBytes = 64 * 1024;
+
+/** Counts a call's requests to the CDN. */
+const counting = new AsyncLocalStorage<() => void>();
+
+/** Call it before each request to the CDN. */
+export function noteCdnRequest(): void {
+  counting.getStore()?.();
+}
+
+export function createToolCalls(deps: SlackDeps) {
+  const { access, egress, inFlight, log, now, policies } = deps;
+  const calls = createRateLimit({ most: callsAMinute, perMs: minuteMs, maxKeys: 10_000, now });
+  const requests = createRateLimit({ most: requestsAnHour, perMs: hourMs, maxKeys: 10_000, now });
+  const told = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
+  const shouldRecord = oncePerMinute(now);
+
+  /** Of the person's workspace, else of their organization; for a token the one it was made in. */
+  const findInstallation = async ({ team_id: teamId, enterprise_id: enterpriseId, client }: Caller) => {
+    const [own, whole] = [{ teamId }, { teamId, enterpriseId }];
+    const places: Installation[] =
+      enterpriseId === undefined ? [own] : client === undefined ? [own, whole] : [whole];
+    let refused: UserError | undefined;
+    for (const place of places)
+      try {
+        await access.token(place);
+        return place;
+      } catch (error) {
+        if (!(error instanceof UserError)) throw error;
+        refused = new UserError(error.message, error.hint, 'why');
+      }
+    throw refused ?? new Error('there is no place');
+  };
+
+  /** Calls a tool as a person. Never throws: a failure is a result for the model. */
+  return async (tool: Tool, given: ToolCall['arguments'], caller: Caller): Promise<ToolResult> => {
+    try {
+      return await call(tool, given, caller);
+    } catch (error) {
+      return refuse({ tool, given, error }, explainFailure(error, { kind: 'tool', feature: tool.name }, log));
+    }
+  };
+
+  async function call(tool: Tool, given: ToolCall['arguments'], caller: Caller): Promise<ToolResult> {
+    const typed = textOf(given);
+    if (hasCdnKey(typed) || findSecretKinds(typed).length > 0 || maskTokens(typed) !== typed)
+      throw new UserError(
+        'An argument looks like a key or token, so nothing was done with it.',
+        'The person enters keys with `/cdn connect` in Slack, and nowhere else.',
+        'why',
+      );
+    const args = tool.input.parse(given);
+    const { client: clientName, ...named } = caller;
+    const via = clientName === undefined ? 'assistant' : `client ${clientName}`;
+    const installation = await findInstallation(caller);
+    const body = { ...named, is_enterprise_install: installation.enterpriseId !== undefined };
+    const sender = readSender(body, access.own());
+    if (!sender) throw new Error('a call names no person');
+    const { person } = sender;
+    const [key, tenant] = [personKey(person), tenantId(person)];
+    const wait = calls.take(key) ?? requests.find(key);
+    if (wait !== undefined) throw tooMany(wait);
+    assertSwitchedOn(await policies.current(tenant), tool);
+    const end = inFlight.admit({ tenant, person: person.userId }, callBytes);
+    if (!end) throw new ToolRefusal('The bot is busy. Nothing was done.', 'Call again in a moment.', [{}]);
+    const limit = AbortSignal.timeout(longestMs);
+    // Calls side by side share the hour.
+    const spent = new AbortController();
+    const count = (): void => {
+      if (requests.take(key) !== undefined) spent.abort();
+    };
+    const findEnd = (): ToolRefusal | undefined =>
+      spent.signal.aborted ? tooMany(requests.find(key) ?? 1) : limit.aborted ? tooSlow(tool) : undefined;
+    let result: ToolResult | undefined;
+    let error: unknown;
+    const work: Work = {
+      feature: tool.name,
+      needs: tool.needs,
+      route: {},
+      async run({ context }) {
+        const answer = await tool.run(args, context, via).catch((failed: unknown) => {
+          error = failed;
+          throw failed;
+        });
+        const ended = findEnd();
+        // What was read in part is no answer; a request that was made stays.
+        if (ended && !tool.proposes) throw ended;
+        if (tool.proposes || shouldRecord(`${key}/${tool.name}`)) {
+          const about = { actor: person.userId, subject: tool.name, detail: { via } };
+          await deps.audit.record({ tenant, event: 'tool-run', ...about });
+        }
+        result = withoutSecrets(toResult(tool, answer, now()));
+      },
+      async showFailure({ client, failure: found }) {
+        const ended = findEnd();
+        const failure = ended ? { ...found, message: ended.message, hint: ended.hint } : found;
+        const offered = failure.offer === 'connect' && (await offerToConnect(failure, person, client));
+        const about = { tool, given: args, error: ended ?? error };
+        result = withoutSecrets(refuse(about, { ...failure, ...offered }));
+        return true;
+      },
+    };
+    const until = AbortSignal.any([limit, spent.signal]);
+    const running = counting
+      .run(count, () => perform(deps, { kind: 'tool', body, until }, work))
+      .finally(end);
+    await Promise.race([running, pause(longestMs + lastWordMs, undefined, { ref: false })]);
+    if (result) return result;
+    throw tooSlow(tool);
+  }
+
+  /** A refusal may name things of the CDN too. */
+  function withoutSecrets(result: ToolResult): ToolResult {
+    const blocked = egress.replacement('http', result);
+    return blocked === undefined ? result : fail(blocked);
+  }
+
+  /** Without a key the person gets the button to connect one: the link never goes through a model. */
+  async function offerToConnect(
+    failure: Failure,
+    person: Person,
+    client: Interaction['client'],
+  ): Promise<Pick<Failure, 'hint'>> {
+    try {
+      await told.load(personKey(person), async () => {
+        await postMessage(await client(), person.userId, renderFailure(failure));
+        return true;
+      });
+      return { hint: 'The bot has written to the person in Slack, with a button to connect one.' };
+    } catch (error) {
+      log.warn({ error }, 'cannot write to a person who has no key');
+      return { hint: 'The person can type `/cdn connect` in Slack.' };
+    }
+  }
+}
+
+function tooMany(seconds: number): ToolRefusal {
+  return new ToolRefusal(
+    `Too many calls: at most ${callsAMinute} a minute, and ${formatCount(requestsAnHour, 'request')} to the CDN an hour.`,
+    `Call again in ${formatCount(seconds, 'second')}.`,
+    [{}],
+  );
+}
+
+function tooSlow({ narrower = {} }: Tool): ToolRefusal {
+  return new ToolRefusal(
+    `This took longer than ${formatCount(longestMs / 1000, 'second')} and was stopped.`,
+    'Try less: one zone, or a shorter time.',
+    [narrower],
+  );
+}
+
+/** @throws UserError where the settings do not let assistants do this */
+function assertSwitchedOn(policy: Policy, { proposes }: Tool): void {
+  const assistant = readAssistant(policy);
+  if (assistant === 'proposing' || (assistant === 'reading' && !proposes)) return;
+  throw new UserError(
+    assistant === 'off'
+      ? 'Assistants are switched off for this bot.'
+      : 'Assistants may only read with this bot.',
+    'An admin can change it in Slack: `/cdn settings`, Assistant.',
+    'settings',
+  );
+}
+
+function fail(text: string): ToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+function refuse(
+  { tool, given, error }: { tool: Tool; given: ToolCall['arguments']; error: unknown },
+  failure: Failure,
+): ToolResult {
+  const instead = error instanceof ToolRefusal ? error.instead : [];
+  // Who may not run the tool may not run another one either.
+  const offer = error === undefined ? 'why' : failure.offer;
+  const { hint, next } = adviseModel({ ...failure, offer }, { tool, given, instead });
+  return fail(describeToolFailure({ ...failure, hint }, mapTexts(next, defuse)));
+}
+
+function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
+  const { asOf = now, warnings = [], shown = 1, total = 1, data, next, message } = answer;
+  const summary = answer.summary ?? message?.text ?? '';
+  const facts = {
+    summary: defuse(readPlain(summary)),
+    as_of: asOf.toISOString(),
+    warnings: warnings.filter((warning) => warning !== false).map(defuse),
+    shown,
+    total,
+    data: mapTexts(toFacts(data), defuse),
+    next: next.map(({ tool, arguments: given }) => ({ tool, arguments: given })),
+  };
+  const structuredContent = answerSchema.parse(facts);
+  const calls = next.map((call) => ({
+    ...call,
+    title: tools.find(({ name }) => name === call.tool)?.title ?? '',
+  }));
+  return {
+    content: [{ type: 'text', text: writeFacts(structuredContent) }],
+    structuredContent,
+    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), calls) } },
+  };
 }

@@ -18,14 +18,11 @@ export interface FailedDelivery {
   readonly feature: string;
   /** The button that repeats the request, only if that is safe. */
   readonly retry?: Failure['retry'];
-  /** The command for the button `Why?`. */
+  /** The command for *Why?*. */
   readonly requested?: string | undefined;
 }
 
-/**
- * The only place where an error becomes text: a sentence and a next step for the person, details for the log, and a
- * reference that is in both.
- */
+/** The only place where an error becomes text: a sentence, a next step, and a reference that is also in the log. */
 export function explainFailure(error: unknown, failed: FailedDelivery, log: Log): Failure {
   // Already logged where it was blocked. No retry button: the same would be blocked again.
   if (error instanceof SecretLeakBlocked || (error instanceof SlackFailure && error.code === 'held_back'))
@@ -60,7 +57,6 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     return { ...ofSlack, reference, retry, isTransient: true };
   }
   log.error({ ...where, error }, 'unexpected error');
-  // The same again would fail the same way.
   if (isDiskFull(error)) return { ...fullDisk, reference };
   if (isReadOnly(error)) return { ...readOnlyDatabase, reference, retry, isTransient: true };
   if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry, isTransient: true };
@@ -179,7 +175,6 @@ function describeCode(error: ApiError): Explanation {
   return explanations[error.code];
 }
 
-/** Where trying again mends nothing, the cause and the setting, for whoever runs the bot. */
 function describeUnreachable({ network }: ApiError): Explanation {
   if (!network || network.kind === 'closed')
     return {
@@ -194,18 +189,16 @@ function describeUnreachable({ network }: ApiError): Explanation {
 
 function describeRefusal(error: ApiError): string {
   if (isWindowError(error)) return 'Choose another window: one that begins later, or ends a little earlier.';
-  // What it says of a field is the next step.
+  // The service's words about a field are the next step.
   if (namedFields(error).length > 0) return '';
-  // Words that are not about the key, and yet the status of a refused one.
+  // Words that are not about the key, with the status of a refused one.
   if (!isPlanError(error) && (error.status === 401 || error.status === 403))
     return 'Check what you typed. If your key was reset there, type `/cdn connect`.';
   if (isPlanError(error))
     return 'Your plan there does not include it; nothing you typed is wrong. The account’s owner can change the plan in the CDN’s own dashboard; then try again.';
-  // A read that is refused needs no word of changes.
   return `${writes.has(error.operation) ? 'Nothing was changed. ' : ''}Check what you typed.`;
 }
 
-/** What the service says of single fields; else its message, or its error key. */
 function quoteService(error: ApiError): string {
   const { serviceMessage, errorKey } = error;
   const fields = namedFields(error);
@@ -214,7 +207,7 @@ function quoteService(error: ApiError): string {
   return errorKey ? ` (${formatCode(errorKey, 80)}).` : '.';
 }
 
-/** Beside them its message is a sentence without content: `One or more validation errors occurred.` */
+/** With field errors, the message itself says only "One or more validation errors occurred." */
 function namedFields({ fieldErrors }: ApiError) {
   return fieldErrors.filter(({ field }) => field !== undefined && field !== '');
 }
@@ -224,7 +217,6 @@ const writes: ReadonlySet<string> = new Set(['Update Variable', 'Delete All Volu
 const shieldZoneSource =
   'A shield zone’s ID is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
 
-/** The place to find the right id, by operation. */
 const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,

@@ -1,36 +1,27 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { App, Receiver } from '@slack/bolt';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Egress } from '../send/egress.ts';
 import { markVerified, oncePerMinute, readBody } from '../web/limits.ts';
-import type { Arrival } from './bolt.ts';
+import type { Deliver } from './deliver.ts';
 
-// Bolt's own limit. A modal is at most 250 kB, an event far less.
+// A modal is at most 250 kB, an event far less.
 const maxBytes = 4 * 1024 * 1024;
 const longestCheck = 1024;
 
-/**
- * Passes signed HTTP requests from Slack to Bolt; `handle` answers `POST /slack/events`. Bolt's own receiver answers 400
- * to a form whose content type names a charset, accepts timestamps from the future, and costs about twice as much for
- * each request; its signature check compares by two further HMACs, which was 44 % of an acknowledgement.
- */
 export function createHttpReceiver(options: {
   signingSecret: Secret;
   egress: Pick<Egress, 'acknowledgement'>;
+  deliver: Deliver;
   log: Log;
   now: () => Date;
-}): Receiver & { readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> } {
-  const { egress, log, now } = options;
+}) {
+  const { deliver, egress, log, now } = options;
   const signature = createSignatureCheck(options);
   const shouldLog = oncePerMinute(now);
-  let app: App | undefined;
 
-  /**
-   * The body of a genuine delivery; undefined if the request was answered. By itself, so that nothing else of what arrived
-   * is held until the acknowledgement.
-   */
+  /** The body of a genuine delivery; undefined if the request was answered. Apart, so that nothing else is held meanwhile. */
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const isSigned = signature.isFresh(request);
     // Unsigned requests: at most 1 kB, enough for Slack's ssl_check.
@@ -63,36 +54,23 @@ export function createHttpReceiver(options: {
     return body;
   };
 
-  return {
-    init(bolt) {
-      app = bolt;
-    },
-    start: async () => undefined,
-    stop: async () => undefined,
-    async handle(request, response) {
-      const body = await receive(request, response);
-      if (!body) return;
-      const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
-      const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
-      const arrival: Arrival = { transport: 'http', sentAt };
-      try {
-        await app?.processEvent({ body, ack, customProperties: { ...arrival } });
-        // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
-        answer(response, 200);
-      } catch (error) {
-        log.error({ error }, 'a delivery failed outside its listener');
-        answer(response, 500);
-      }
-    },
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await receive(request, response);
+    if (!body) return;
+    const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
+    const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
+    try {
+      await deliver(body, ack, { transport: 'http', sentAt });
+      // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
+      answer(response, 200);
+    } catch (error) {
+      log.error({ error }, 'a delivery failed outside its listener');
+      answer(response, 500);
+    }
   };
 }
 
-/**
- * Slack checks the certificate of a command's address with an unsigned form that holds `ssl_check=1` (and a token) and
- * expects a 200. A form that asks for anything is none.
- *
- * Source: https://docs.slack.dev/interactivity/implementing-slash-commands
- */
+/** Slack checks certificates by an unsigned form: https://docs.slack.dev/interactivity/implementing-slash-commands */
 function isCertificateCheck({ headers }: IncomingMessage, raw: string): boolean {
   if (headers['x-slack-signature'] !== undefined) return false;
   if (!headers['content-type']?.startsWith('application/x-www-form-urlencoded')) return false;
@@ -100,18 +78,14 @@ function isCertificateCheck({ headers }: IncomingMessage, raw: string): boolean 
   return form.get('ssl_check') === '1' && !form.has('command') && !form.has('payload');
 }
 
-// Slack's rule for old timestamps, applied to future ones too: Bolt accepts those.
+// Slack's rule for old timestamps, applied to future ones too.
 const clockSkewSeconds = 5 * 60;
 
-/**
- * Checks that a request is Slack's: signed with the app's secret, within five minutes.
- *
- * Source of the rules: https://docs.slack.dev/authentication/verifying-requests-from-slack
- */
+/** https://docs.slack.dev/authentication/verifying-requests-from-slack */
 export function createSignatureCheck(options: { readonly signingSecret: Secret; readonly now: () => Date }) {
   const signingSecret = options.signingSecret.reveal();
   return {
-    /** Whether it has a signature, and says that it is of now. */
+    /** Whether it has a signature and a current timestamp. Does not check the signature. */
     isFresh(request: IncomingMessage): boolean {
       const { timestamp, signature } = readSignature(request);
       const age = Number(timestamp) - options.now().getTime() / 1000;

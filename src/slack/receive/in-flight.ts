@@ -17,20 +17,15 @@ const mostBytes = 1_000 * smallestBytes;
 const sharesOfFree = { person: 1, tenant: 3 };
 /** Most of the work waits for the CDN. */
 const mostAtOnce = { max: 256, maxPerPerson: 32 };
-/** Pieces of work that start in one turn of the event loop while no delivery arrives. */
+/** Starts in one turn of the event loop: work costs twenty times as much as an acknowledgement. */
 const batchSize = 4;
-/** Interval of single starts while deliveries keep arriving: work costs twenty times as much as an acknowledgement. */
-const startIntervalMs = 5;
 const longWaitMs = 3_000;
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
 
 export type InFlight = ReturnType<typeof createInFlight>;
 
-/**
- * The work that continues after its acknowledgement: how much of it is accepted, and when it begins. `manyTenants`: no
- * workspace takes all there is.
- */
+/** How much work is accepted, and when it begins. `manyTenants`: no workspace takes everything. */
 export function createInFlight({ manyTenants }: { readonly manyTenants: boolean }) {
   const ending = new AbortController();
   const queue = createFairQueue({ ...mostAtOnce, manyTenants });
@@ -39,8 +34,6 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
   let running = 0;
   let whenIdle: (() => void) | undefined;
   let isScheduled = false;
-  let pumpedAt = 0;
-  let arrivedAt = 0;
 
   const isIdle = (): boolean => accepted.deliveries + running + queue.waiting() === 0;
   const tellIdle = (): void => {
@@ -55,8 +48,7 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
   /** Starts what waits, so that acknowledgements go before work. */
   const pump = (): void => {
     isScheduled = false;
-    pumpedAt = performance.now();
-    let left = isWithinInterval(arrivedAt) ? 1 : batchSize;
+    let left = batchSize;
     while (left > 0 && queue.startNext()) left -= 1;
     // Otherwise everybody who waits has their share, and the next end of work goes on.
     if (left === 0) schedule();
@@ -64,12 +56,10 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
   const schedule = (): void => {
     if (isScheduled || queue.waiting() === 0) return;
     isScheduled = true;
-    if (isWithinInterval(arrivedAt) && isWithinInterval(pumpedAt)) setTimeout(pump, startIntervalMs);
-    else setImmediate(pump);
+    setImmediate(pump);
   };
   const waitForTurn = (owner: Owner, onWait: () => void): Promise<() => void> =>
     new Promise((resolve) => {
-      arrivedAt = performance.now();
       const longWait = setTimeout(() => tenantScope.run(owner.tenant, onWait), longWaitMs);
       queue.add(owner, (end) => {
         clearTimeout(longWait);
@@ -82,10 +72,7 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     });
 
   return {
-    /**
-     * Accepts a delivery of so many bytes, and returns what to call when it has ended. Undefined where too much is under
-     * way already, of everybody, of its tenant or of its person: then its acknowledgement refuses it.
-     */
+    /** Returns the end of an accepted delivery; undefined where too much is under way. */
     admit({ tenant, person }: Owner, bodyBytes: number): (() => void) | undefined {
       const bytes = Math.max(smallestBytes, bodyBytes + overheadBytes);
       const free = mostBytes - accepted.bytes;
@@ -110,10 +97,7 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
         tellIdle();
       };
     },
-    /**
-     * Runs work when its turn comes; the signal aborts when the bot stops and the grace period is over. People take turns.
-     * `onWait` is called once if that takes long.
-     */
+    /** In turns. The signal aborts when the bot stops; `onWait` is called once if the wait is long. */
     async run<T>(
       work: (signal: AbortSignal) => Promise<T>,
       person: Person,
@@ -130,9 +114,8 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
         tellIdle();
       }
     },
-    /** Deliveries that were accepted and have not ended, and other work that runs. */
     count: () => Math.max(accepted.deliveries, running),
-    /** Waits until nothing runs. After `graceMs` the rest is aborted. */
+    /** Waits until nothing runs, and aborts the rest after `graceMs`. */
     async drain(graceMs: number): Promise<void> {
       await waitUntilIdle(graceMs);
       if (isIdle()) return;
@@ -140,8 +123,4 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
       await waitUntilIdle(replyMs);
     },
   };
-}
-
-function isWithinInterval(at: number): boolean {
-  return performance.now() - at < startIntervalMs;
 }

@@ -8,15 +8,15 @@ import { UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Message, section } from '../../views/blocks/blocks.ts';
-import { addFailure, type Failure, renderFailure } from '../../views/blocks/failure.ts';
+import { addFailure } from '../../views/blocks/failure.ts';
 import { modal } from '../../views/blocks/inputs.ts';
 import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from '../send/egress.ts';
-import type { Responder } from '../send/responder.ts';
-import { type Interaction, sendAnswer, type Work } from './perform.ts';
+import type { Respond } from '../send/responder.ts';
+import { type Failed, type Interaction, sendAnswer, type Work } from './perform.ts';
 
 interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preservesInputs'> {
   readonly run?: (input: Input, context: Context) => Answer | undefined;
@@ -28,22 +28,18 @@ export interface Origin {
   readonly triggerId: string | undefined;
   readonly place: Place;
   readonly written?: string | undefined;
-  /** `modal` of the entry opens before authorization, and `run` answers in it. */
+  /** `modal` opens before authorization, and `run` answers in it. */
   readonly opensEarly?: true;
   readonly below?: SubmittedView | undefined;
-  /** The title of an answer that opens on top of that modal and leaves it unchanged. */
+  /** Title of an answer that opens on top of that modal. */
   readonly newModal?: string | undefined;
 }
 
-/**
- * The steps of one command, press or shortcut. A modal that must be loaded opens as a skeleton before anything is
- * looked up, since a trigger lives for three seconds; its content, or the failure, replaces it. A button in a modal is
- * answered in that modal, or on top of it.
- */
+/** A modal that must be loaded opens as a skeleton before any look-up, since a trigger lives for three seconds. */
 export function createModalFlow<Input>(entry: Opening<Input>, input: Input, origin: Origin) {
   const { triggerId, place, below, newModal, written = '' } = origin;
   const where = { ...place, above: below?.id };
-  /** The modal that was opened before authorization. Its id is undefined if Slack did not say it. */
+  /** Opened before authorization. Its id is undefined if Slack did not say it. */
   let opened: { readonly id: string | undefined; readonly title: string } | undefined;
 
   const findSkeleton = (setup: Setup): ModalView | undefined => {
@@ -65,7 +61,7 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       };
     },
     async run(turn) {
-      const { context, client, responder } = turn;
+      const { context, client, respond } = turn;
       if (entry.redraw && below) {
         const view = await entry.redraw(input, context);
         // With the hash, a view drawn before another press was handled does not undo it.
@@ -74,72 +70,56 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       }
       const modal = entry.modal?.(input, context);
       if (modal && triggerId === undefined)
-        return sendAnswer(renderFormOffer(modal.title.text, written), responder);
+        return sendAnswer(renderFormOffer(modal.title.text, written), respond);
       if (modal && triggerId !== undefined && !opened)
         return void (await openModal(await client(), triggerId, modal, where));
       if (opened && opened.id === undefined)
         throw new UserError('The form opened but could not be filled.', 'Close it and try again.');
       if (opened?.id && modal && entry.load) return show(opened.id, await entry.load(input, context), turn);
       const answer = entry.run?.(input, context);
-      // The modal of a shortcut may be all of its answer.
       if (!answer) return;
-      if (opened?.id) return sendAnswer(answer, answerInModal(opened.id, opened.title, turn, place));
-      const inBelow = below && answerInModal(below.id, below.title?.text, turn, place);
-      return sendAnswer(answer, inBelow ?? responder);
+      const { id, title } = opened ?? { id: below?.id, title: below?.title?.text };
+      return sendAnswer(answer, id === undefined ? respond : answerInModal(id, title, turn, place));
     },
-    async showFailure(message, turn) {
-      if (!opened) return below !== undefined && showInForm(below, turn);
-      if (opened.id === undefined) return false;
-      const view = toModal(message.title ?? 'That did not work', message);
-      return updateModal(await turn.client(), opened.id, view);
+    async showFailure(failed) {
+      if (!opened) return below !== undefined && showInForm(below, failed);
+      return opened.id !== undefined && showInForm({ id: opened.id, callback_id: '' }, failed);
     },
   };
   return flow;
 }
 
-/** Answers in an open modal; privately as a message if the person closed it. */
+/** As a message if the person closed it. */
 export function answerInModal(
   viewId: string,
   title: string | undefined,
-  { client, wrapResponder }: Pick<Interaction, 'client' | 'wrapResponder'>,
+  { client, wrapRespond }: Pick<Interaction, 'client' | 'wrapRespond'>,
   place: Place,
-): Responder {
-  return wrapResponder((plain) => ({
-    async send(message, as) {
-      if (as === 'progress') return false;
-      const view = writeModalState(toModal(title ?? 'Done', message), place);
-      const shown = await allowSecrets(message.carries ?? [], async () =>
-        updateModal(await client(), viewId, view),
-      );
-      return shown || plain.send(message);
-    },
-    replaces: () => true,
-  }));
+): Respond {
+  return wrapRespond((plain) => async (message, as) => {
+    if (as === 'progress') return false;
+    const view = writeModalState(toModal(title ?? 'Done', message), place);
+    const update = async () => updateModal(await client(), viewId, view);
+    return (await allowSecrets(message.carries ?? [], update)) || plain(message);
+  });
 }
 
 export function renderWaiting(title: string): ModalView {
   return toModal(capitalize(title), { text: 'Working on it…' });
 }
 
-/** A modal as Slack sends it, with its inputs. */
 export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> & Partial<ViewOutput>;
 
-/** The channel and thread where something was typed or pressed. */
 export interface Place {
   readonly channelId: string | undefined;
   readonly threadTs: string | undefined;
 }
 
 const optional = z.string().optional();
-/** The `private_metadata` of every modal: the place of its answer and its own metadata. Never a right or a secret. */
+/** The `private_metadata` of every modal. Never a right or a secret. */
 const modalState = z.object({ channel: optional, thread: optional, metadata: optional });
 
-/**
- * Opens a modal, on top of `above` if there is one. A trigger lives for three seconds and works once. Returns the view
- * id; undefined if Slack opened the modal without saying its id.
- *
- * @throws UserError if the trigger has expired.
- */
+/** Opens a modal and returns its id, if Slack says it. @throws UserError if the trigger has expired. */
 async function openModal(
   client: WebClient,
   triggerId: string,
@@ -153,7 +133,7 @@ async function openModal(
     return opened.view?.id;
   } catch (error) {
     const code = readSlackError(error);
-    // The client repeated a request that Slack had accepted although its answer was lost.
+    // The client repeated a request whose answer was lost.
     if (code === 'exchanged_trigger_id') return undefined;
     // Slack stacks three modals: the fourth replaces the third.
     if (code === 'push_limit_reached' && above !== undefined) {
@@ -170,7 +150,6 @@ export function writeModalState(view: ModalView, { channelId: channel, threadTs:
   return { ...view, private_metadata: JSON.stringify({ channel, thread, metadata: view.private_metadata }) };
 }
 
-/** The modal's own metadata and the place where it was opened. */
 export function readModalState(privateMetadata = '{}'): Place & { readonly metadata: string | undefined } {
   try {
     const { channel, thread, metadata } = modalState.parse(JSON.parse(privateMetadata));
@@ -180,7 +159,7 @@ export function readModalState(privateMetadata = '{}'): Place & { readonly metad
   }
 }
 
-/** Replaces the view of an open modal. False if the person closed it, or if `hash` is not the current view's. */
+/** False if the person closed it, or if `hash` is not the current view's. */
 export async function updateModal(
   client: WebClient,
   viewId: string,
@@ -196,15 +175,11 @@ export async function updateModal(
   }
 }
 
-/** A message as a modal, which takes no charts. */
 export function toModal(title: string, { text, blocks }: Message): ModalView {
   return modal({ title }, blocks ? replaceNativeBlocks(blocks) : [section(text)]);
 }
 
-/**
- * The inputs of a modal by block id. Menus outside of inputs, whose action ids are `feature:verb`, are also keyed by
- * action id, since one block can hold several.
- */
+/** Inputs by block id. Menus outside of inputs (`feature:verb`) also by action id: one block can hold several. */
 export function readFields({ state }: SubmittedView): Fields {
   const fields: Record<string, Fields[string]> = {};
   for (const [block, inputs] of Object.entries(state?.values ?? {})) {
@@ -216,7 +191,6 @@ export function readFields({ state }: SubmittedView): Fields {
   return fields;
 }
 
-/** Errors by name as errors by block: `from` as `from:2` where that is the block of the view. */
 export function toBlockErrors(errors: Readonly<Record<string, string>>, { state }: SubmittedView) {
   const blocks = Object.keys(state?.values ?? {});
   const find = (name: string): string =>
@@ -228,7 +202,6 @@ function nameOf(block: string): string {
   return block.replace(/:.*/u, '');
 }
 
-/** An error for each block with a CDN key in it. */
 export function findKeys({ state }: SubmittedView): Record<string, string> {
   const error =
     'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.';
@@ -239,32 +212,24 @@ export function findKeys({ state }: SubmittedView): Record<string, string> {
   return keys;
 }
 
-/** The inputs of an open form without keys, so that no key is drawn again. */
 export function readFieldsWithoutKeys(view: SubmittedView): Fields {
   const blocks = Object.keys(findKeys(view));
   const withKeys = new Set(blocks.flatMap((block) => [block, nameOf(block)]));
   return Object.fromEntries(Object.entries(readFields(view)).filter(([block]) => !withKeys.has(block)));
 }
 
-/** Shows a failure above the inputs of an open form, which keep what was typed but for secrets; alone if it has none. */
+/** Above the inputs, which keep what was typed but for secrets. */
 export async function showInForm(
   view: SubmittedView,
-  { client, failure }: Pick<Interaction, 'client'> & { readonly failure: Failure },
+  { client, failure, message }: Failed,
 ): Promise<boolean> {
   const show = async (filled: ModalView): Promise<boolean> => updateModal(await client(), view.id, filled);
   const typed = view.state?.values ?? {};
   const { callback_id, private_metadata = '', title, submit, close, blocks = [] } = view;
-  if (Object.keys(typed).length === 0 || blocks.length === 0 || !title) {
-    const message = renderFailure(failure);
+  if (Object.keys(typed).length === 0 || blocks.length === 0 || !title)
     return show(toModal(message.title ?? 'That did not work', message));
-  }
-  const around = {
-    callback_id,
-    private_metadata,
-    ...(submit ? { submit } : {}),
-    ...(close ? { close } : {}),
-  };
-  const form = { type: 'modal' as const, title, ...around };
+  const buttons = { ...(submit ? { submit } : {}), ...(close ? { close } : {}) };
+  const form = { type: 'modal' as const, title, callback_id, private_metadata, ...buttons };
   const refill = (values: typeof typed) =>
     addFailure({ ...form, blocks: fillBlocks(blocks as KnownBlock[], values) }, failure).modal;
   const kept = Object.fromEntries(
@@ -273,13 +238,11 @@ export async function showInForm(
   try {
     return await show(refill(kept));
   } catch (error) {
-    // Something typed is a secret after all: it is not sent back.
     if (error instanceof SecretLeakBlocked) return show(refill({}));
     throw error;
   }
 }
 
-/** Blocks whose values are never drawn again. */
 function findSecretBlocks(view: SubmittedView): ReadonlySet<string> {
   const { takesKeys, secretFields = [] } = findForm(view.callback_id) ?? {};
   const blocks = Object.keys(view.state?.values ?? {});
@@ -289,7 +252,6 @@ function findSecretBlocks(view: SubmittedView): ReadonlySet<string> {
 
 type Values = NonNullable<SubmittedView['state']>['values'];
 
-/** The same blocks with these values as the initial ones of their inputs. */
 function fillBlocks(blocks: readonly KnownBlock[], values: Values): KnownBlock[] {
   return blocks.map((block) => {
     const typed = values[block.block_id ?? ''] ?? {};
@@ -301,7 +263,7 @@ function fillBlocks(blocks: readonly KnownBlock[], values: Values): KnownBlock[]
   });
 }
 
-/** `selected_option` becomes `initial_option`, `value` `initial_value`: each kind of element has its own pair. */
+/** `selected_option` becomes `initial_option`, `value` becomes `initial_value`. */
 function fillElement<Element extends object>(element: Element, typed: Values[string]): Element {
   const { action_id: id = '' } = element as { readonly action_id?: string };
   const state = typed[id];
@@ -316,7 +278,7 @@ function fillElement<Element extends object>(element: Element, typed: Values[str
   return Object.fromEntries([...given, ...kept]) as Element;
 }
 
-/** What was typed into a form, by its labels; secrets are left out. */
+/** What was typed into a form, by its labels, without secrets. */
 export function listTyped(view: SubmittedView): (readonly [label: string, text: string])[] {
   const secret = findSecretBlocks(view);
   return (view.blocks ?? []).flatMap((block) => {
@@ -328,7 +290,6 @@ export function listTyped(view: SubmittedView): (readonly [label: string, text: 
   });
 }
 
-/** The value of an input or a pressed element; each kind of element has its own field for it. */
 export function readValue(element: object): Fields[string] {
   const state: Partial<ViewStateValue> = element;
   const several =

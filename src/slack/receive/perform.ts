@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
-import type { Claim, PersonFacts } from '../../auth/claims.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
+import type { RevealedKey } from '../../auth/keys/key-store.ts';
 import type { KeyPage } from '../../auth/keys/links.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
@@ -21,7 +21,7 @@ import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
 import type { Egress } from '../send/egress.ts';
-import { createResponder, type Responder, type Route, withFiles } from '../send/responder.ts';
+import { createResponder, type Respond, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
 import { readSender, readShownName, type Sender } from '../sender.ts';
@@ -32,14 +32,11 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly access: InstallationAccess;
   readonly clients: Clients;
   readonly cdn: { withKey(key: Secret, signal?: AbortSignal): CdnClient };
-  /** Present if keys are entered on a page. `shownFor` is how the page names the person. */
+  /** Present if keys are entered on a page, which shows the person as `shownFor`. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
   readonly people: PeopleOf;
-  /** False if the same denied attempt was recorded within the last minute. */
   readonly shouldRecordDenial: (key: string) => boolean;
-  /** Claims a delivery, and reads what decides about its person. */
-  readonly claim: Claim;
-  /** Claims anything else: false if it was claimed before, by this or another replica. */
+  /** False if it was claimed before, by this or another replica. */
   readonly claimOnce: (id: string) => Promise<boolean>;
   readonly release: (id: string) => Promise<void>;
   readonly inFlight: InFlight;
@@ -55,58 +52,56 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
 interface Delivery {
   readonly kind: Kind;
   readonly body: object;
-  /** Identifies repeats of the same delivery; undefined = every delivery is new. */
+  /** Identifies repeats; undefined = every delivery is new. */
   readonly claim?: string | undefined;
-  /** Where a long wait for the turn is told; the answer replaces that. */
+  /** Where a long wait is told. */
   readonly route?: Work['route'];
-  /** Ends the work before the bot does. */
   readonly until?: AbortSignal;
 }
 
-/** The work of a delivery. `feature` is a name from the registry, never anything typed: it becomes a metric label. */
+/** `feature` is a name from the registry, never anything typed: it becomes a metric label. */
 export interface Work extends Omit<FailedDelivery, 'kind'> {
   readonly needs: Right;
   readonly route: Omit<Route, 'userId'>;
   readonly modal?: OpenModal | undefined;
   readonly message?: Context['message'];
-  /** Runs before anything but who they are is looked up, for people of this organisation: opens what must not wait. */
+  /** Opens what must not wait, for people of this organization. */
   readonly beforeAuthorize?: (
     early: Pick<Interaction, 'client'> & { readonly setup: Setup },
   ) => Promise<void>;
   readonly run: (turn: Interaction) => Promise<void>;
-  /** Shows a failure somewhere else than in a message (an open form); false if it could not. */
-  readonly showFailure?: (
-    message: Message,
-    turn: Pick<Interaction, 'client'> & { readonly failure: Failure },
-  ) => Promise<boolean>;
-  /** What was typed, below a failure that is a message: the form is closed by then. */
+  /** Shows a failure elsewhere than in a message; false if it could not. */
+  readonly showFailure?: (failed: Failed) => Promise<boolean>;
+  /** Adds what was typed to a failure that is a message: the form is closed by then. */
   readonly addTyped?: (message: Message) => Message;
-  /** The Home tab is published again after the answer. */
   readonly changesHome?: boolean | undefined;
+}
+
+export interface Failed extends Pick<Interaction, 'client'> {
+  readonly failure: Failure;
+  readonly message: Message;
 }
 
 export interface Interaction {
   readonly context: Context;
-  readonly responder: Responder;
-  /** A responder that answers in another way and may fall back on the plain one; it also sends the files of an answer. */
-  readonly wrapResponder: (wrap: (plain: Responder) => Responder) => Responder;
+  readonly respond: Respond;
+  /** Answers in another way, which may fall back on the plain one; also sends the files of an answer. */
+  readonly wrapRespond: (wrap: (plain: Respond) => Respond) => Respond;
   readonly client: () => Promise<WebClient>;
 }
 
-/** Claims the delivery when first asked; undefined for a repeat. */
-export type ReadFacts = () => Promise<PersonFacts | undefined>;
+export type RevealKey = () => Promise<RevealedKey | undefined>;
 
-/** People who were told that a command of theirs waits: one notice a person at a time. */
+/** People who were told that a command of theirs waits. */
 const waiting = new Set<string>();
 
 /**
- * Runs the work of a delivery: once, identified, authorized, with the person's own key, and with every failure shown to
- * the person. Never throws. Before its turn nothing but the sender is read, so that other acknowledgements go first.
+ * Once, authorized, with the person's own key; they see every failure. Never throws. Before its turn nothing is read.
  */
 export async function perform(
   deps: SlackDeps,
   { kind, body, claim, route, until }: Delivery,
-  given: Work | ((facts: ReadFacts) => Promise<Work>),
+  given: Work | ((reveal: RevealKey) => Promise<Work>),
 ): Promise<void> {
   const { log, metrics } = deps;
   const started = performance.now();
@@ -121,20 +116,19 @@ export async function perform(
     waiting.add(person.userId);
     early = createOwn(route);
     const text = 'Queued behind other commands.';
-    void early.plain.send({ text }, 'progress').catch(() => undefined);
+    void early.plain({ text }, 'progress').catch(() => undefined);
   };
-  /** Whether the Home tab has changed. */
+  /** True if the Home tab has changed. */
   const runTurn = async (ending: AbortSignal): Promise<boolean> => {
     const signal = until ? AbortSignal.any([ending, until]) : ending;
     // Before the key is known: nothing is kept that a revoked one has read.
     const zones = deps.zoneCache.forPerson(person);
-    let claimed: ReturnType<ReadFacts> | undefined;
-    const readFacts: ReadFacts = () =>
-      (claimed ??= deps.claim(claim === undefined ? undefined : `${kind}:${claim}`, person));
-    const own = (work = typeof given === 'function' ? await given(readFacts) : given);
+    let revealed: ReturnType<RevealKey> | undefined;
+    const reveal: RevealKey = () => (revealed ??= deps.keyStore.reveal(person));
+    const own = (work = typeof given === 'function' ? await given(reveal) : given);
     const { feature } = own;
     const outcome = await withSpan(`${kind} ${feature}`, { kind, feature }, async () => {
-      const turn = { ...(early ?? createOwn(own.route)), kind, body, sender, signal, readFacts, zones };
+      const turn = { ...(early ?? createOwn(own.route)), kind, body, claim, sender, signal, reveal, zones };
       const outcome = await performOnce(deps, turn, own);
       describeSpan({ outcome });
       return outcome;
@@ -147,7 +141,7 @@ export async function perform(
   const runInScope = (signal: AbortSignal) => withReference(() => withSecrets(() => runTurn(signal)));
   const hasChanged = await deps.inFlight.run(runInScope, person, tellWait);
   if (early) waiting.delete(person.userId);
-  // In its own turn. The person did not request it, so a failure is only logged.
+  // The person did not ask for it, so a failure is only logged.
   if (hasChanged) await perform(deps, { kind: 'home', body }, { ...homeWork, showFailure: async () => true });
 }
 
@@ -158,7 +152,6 @@ export const homeWork: Work = {
   run: (turn) => publishHome(turn),
 };
 
-/** Draws the person's Home tab, with `note` above it. */
 export async function publishHome({ context, client }: Interaction, note?: string): Promise<void> {
   const { blocks, ...view } = await loadHome(context, features);
   const shown = note === undefined ? blocks : [contextBlock(note), ...blocks].slice(0, limits.homeBlocks);
@@ -168,8 +161,8 @@ export async function publishHome({ context, client }: Interaction, note?: strin
 
 interface Replies {
   readonly client: () => Promise<WebClient>;
-  /** Every message to the person goes by this one, in their order. */
-  readonly plain: Responder;
+  /** Sends every message to the person, in order. */
+  readonly plain: Respond;
 }
 
 export function createReplies(
@@ -185,16 +178,16 @@ export function createReplies(
   return { client, plain: createResponder({ ...deps, client, tenant, route: own }) };
 }
 
-interface Turn extends Replies, Pick<Delivery, 'kind' | 'body'> {
+interface Turn extends Replies, Pick<Delivery, 'kind' | 'body' | 'claim'> {
   readonly sender: Sender;
   readonly signal: AbortSignal;
-  readonly readFacts: ReadFacts;
+  readonly reveal: RevealKey;
   readonly zones: ReturnType<SlackDeps['zoneCache']['forPerson']>;
 }
 
 async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Outcome> {
   const { access, log } = deps;
-  const { kind, body, client, plain, sender, signal, zones } = turn;
+  const { kind, body, claim, client, plain, sender, signal, zones } = turn;
   const { person, foreign } = sender;
   const { userId } = person;
   const slack = openSlack(deps, person, signal);
@@ -202,12 +195,11 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
   const place = inConversation
     ? { channelId: inConversation.channel, threadTs: inConversation.threadTs }
     : { channelId, threadTs };
-  const wrapResponder: Interaction['wrapResponder'] = (wrap) =>
+  const wrapRespond: Interaction['wrapRespond'] = (wrap) =>
     withShare(withFiles(wrap(plain), { ...slack, userId, log }), place, zones.answers.set);
-  const responder = wrapResponder(() => plain);
+  const respond = wrapRespond(() => plain);
   try {
-    const facts = await turn.readFacts();
-    if (!facts) return 'duplicate';
+    if (claim !== undefined && !(await deps.claimOnce(`${kind}:${claim}`))) return 'duplicate';
     // An installation that ended, or is not allowed any more, is refused before anything else.
     await access.token(person);
     const setup = { keyPage: deps.keyPage?.(person, readShownName(body, person)), panel: deps.panel };
@@ -222,15 +214,15 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
       teamId: person.enterpriseId === undefined ? undefined : person.teamId,
       recall: zones.answers.get,
     });
-    const context = await authorize(deps, turn, work, { ...setup, sharing, facts });
-    await work.run({ context, responder, wrapResponder, client });
+    const context = await authorize(deps, turn, work, { ...setup, sharing });
+    await work.run({ context, respond, wrapRespond, client });
     return 'answered';
   } catch (error) {
     const failure = explainFailure(error, { ...work, kind }, log);
     const message = renderFailure(failure);
     try {
-      if (!(await work.showFailure?.(message, { client, failure })))
-        await responder.send(work.addTyped?.(message) ?? message, 'failure');
+      if (!(await work.showFailure?.({ client, failure, message })))
+        await respond(work.addTyped?.(message) ?? message, 'failure');
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
@@ -238,16 +230,12 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
   }
 }
 
-/**
- * Decides by policy and returns the context of the work.
- *
- * @throws UserError with the rule that refused.
- */
+/** @throws UserError with the rule that refused */
 async function authorize(
   deps: SlackDeps,
-  { client, kind, sender, signal, zones }: Turn,
+  { client, kind, reveal, sender, signal, zones }: Turn,
   work: Work,
-  { facts, ...services }: Pick<Context, 'keyPage' | 'sharing'> & { readonly facts: PersonFacts },
+  services: Pick<Context, 'keyPage' | 'sharing'>,
 ): Promise<Context> {
   const { keyStore, log, metrics, policies } = deps;
   const { person, foreign } = sender;
@@ -263,9 +251,8 @@ async function authorize(
     people,
     policies,
     keyStore,
-    policy: facts.policy,
     // A key that does not open refuses here what needs one.
-    linked: async () => (usesKey ? facts.reveal() : facts.linked),
+    linked: usesKey ? reveal : undefined,
   });
   const decision = assertKnown(await authorizer.decide(needs, channelId));
   if (!decision.allowed) {
@@ -292,7 +279,7 @@ async function authorize(
     decide: (right, options) => authorizer.decide(right, channelId, options),
     refused: metrics.refused,
     async cdn(until = signal) {
-      const linkedKey = await facts.reveal();
+      const linkedKey = await reveal();
       if (linkedKey) return deps.cdn.withKey(linkedKey.key, until);
       throw new UserError(
         'You have not connected a CDN key yet.',
@@ -314,14 +301,14 @@ async function authorize(
   };
 }
 
-/** Audits a denied attempt, once a minute for each person and command, so that it cannot flood the audit log. */
+/** Audits a denied attempt once a minute for each person and command. */
 async function recordDenial(
   deps: SlackDeps,
   { person, foreign }: Sender,
   { requested, feature, needs, route: { channelId } }: Work,
   { reason, reference }: { readonly reason: string; readonly reference: string },
 ): Promise<void> {
-  // People of another organization have no audit log here: it goes to the workspace where they tried.
+  // People of another organization have no audit log here.
   const tenant = (foreign ? deps.access.own()?.teamId : undefined) ?? tenantId(person);
   const subject = requested ?? feature;
   if (!deps.shouldRecordDenial(`${tenant}/${person.userId}/${subject}`)) return;
@@ -339,27 +326,25 @@ async function recordDenial(
   }
 }
 
-// After this, "Working on it…" is shown: people type again after a longer silence.
+// People type again after a longer silence.
 export const progressMs = 1_500;
 
-/** Sends an answer, each message in the place of the one before, and a sign of progress if it takes longer. */
-export async function sendAnswer(answer: Answer, responder: Responder): Promise<void> {
-  const showProgress = () =>
-    void responder.send({ text: 'Working on it…' }, 'progress').catch(() => undefined);
+export async function sendAnswer(answer: Answer, respond: Respond): Promise<void> {
+  const showProgress = () => void respond({ text: 'Working on it…' }, 'progress').catch(() => undefined);
   const progress = setTimeout(showProgress, progressMs);
   try {
     const settled = await answer;
     if (!(Symbol.asyncIterator in settled)) {
       clearTimeout(progress);
-      await responder.send(settled);
+      await respond(settled);
       return;
     }
     let unsent: Message | undefined;
     for await (const message of settled) {
       clearTimeout(progress);
-      unsent = (await responder.send(message, 'interim')) ? undefined : message;
+      unsent = (await respond(message, 'interim')) ? undefined : message;
     }
-    if (unsent) await responder.send(unsent);
+    if (unsent) await respond(unsent);
   } finally {
     clearTimeout(progress);
   }

@@ -5,7 +5,6 @@ import type {
   BlockSuggestion,
   SlackShortcut,
   SlashCommand,
-  ViewOutput,
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
@@ -20,7 +19,7 @@ import {
   findPicker,
   findShortcut,
 } from '../../commands/registry.ts';
-import { parseWords } from '../../commands/words.ts';
+import { parseWords, stripDecoration } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
@@ -52,7 +51,7 @@ import {
   perform,
   progressMs,
   publishHome,
-  type ReadFacts,
+  type RevealKey,
   type SlackDeps,
   sendAnswer,
   type Work,
@@ -62,13 +61,13 @@ export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<v
   const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
   const route = { responseUrl, channelId };
   const origin = { triggerId, place: { channelId, threadTs: undefined } };
-  await perform(deps, { kind: 'command', body, claim: triggerId, route }, async (facts) => ({
-    ...describeTyped(await findTyped(facts, text), text, origin),
+  await perform(deps, { kind: 'command', body, claim: triggerId, route }, async (reveal) => ({
+    ...describeTyped(await findTyped(reveal, text), text, origin),
     route,
   }));
 }
 
-/** The work of a typed command without its route; `text` repeats it, where that does the same for its person alone. */
+/** `text` repeats it, where that shows the same to its person alone. */
 function describeTyped({ command, words }: ReturnType<typeof findCommand>, text: string, origin: Origin) {
   const { name, needs, showsOthers } = command;
   const isRepeatable = needs === 'read' && !showsOthers && text.length < 1000;
@@ -82,20 +81,16 @@ function describeTyped({ command, words }: ReturnType<typeof findCommand>, text:
   };
 }
 
-/** The typed command. Its text may be repeated, except the person's own key, whose shape does not matter: it is known by then. */
-async function findTyped(facts: ReadFacts, text: string) {
+/** The typed command. The person's own key is known by then, so that it is never repeated. */
+async function findTyped(reveal: RevealKey, text: string) {
   registerShown(text);
   // A key that does not open is refused where it is used.
-  if (shortestKey.test(text)) {
-    const reveal = async () => (await facts())?.reveal();
-    await reveal().catch(() => undefined);
-  }
+  if (shortestKey.test(text)) await reveal().catch(() => undefined);
   return findCommand(parseWords(text));
 }
 
 const shortestKey = /\S{12}/u;
 
-/** A pressed button, or a choice in a menu. */
 export async function runAction(
   deps: SlackDeps,
   body: BlockAction,
@@ -107,13 +102,13 @@ export async function runAction(
   const choice = offered ??
     readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
   const { actionId } = choice;
-  // Slack also delivers presses of link buttons (`feature:link`), which open a page in the browser.
+  // Slack also delivers presses of link buttons (`feature:link`).
   if (/^[^:]+:link(?::|$)/u.test(actionId)) return;
   const claim = `${triggerId}:${pressed.action_ts}:${pressed.action_id}`;
-  await perform(deps, { kind: 'action', body, claim }, async (facts) => {
+  await perform(deps, { kind: 'action', body, claim }, async (reveal) => {
     const action = findAction(actionId);
     const value = action?.toCommand?.(actionId, choice.value) ?? choice.value;
-    const typed = action?.runsCommand ? await findTyped(facts, value) : undefined;
+    const typed = action?.runsCommand ? await findTyped(reveal, value) : undefined;
     const needs = typed
       ? (typed.command.needsFor?.(typed.words) ?? typed.command.needs)
       : (action?.needsFor?.(value) ?? action?.needs ?? 'none');
@@ -162,11 +157,10 @@ export async function runAction(
   });
 }
 
-/** An entry of Slack's ⚡ menu or of a message's menu. */
 export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise<void> {
   const shortcut = findShortcut(body.callback_id);
   const { trigger_id: triggerId } = body;
-  // Only the entry of a message's menu has a place.
+  // Only a message's menu has a place.
   const from = body.type === 'message_action' ? body : undefined;
   const place = { channelId: from?.channel?.id, threadTs: readThread(from?.message) };
   const entry = shortcut ?? refuseOutdated('shortcut');
@@ -183,7 +177,7 @@ export async function runShortcut(deps: SlackDeps, body: SlackShortcut): Promise
   );
 }
 
-/** The thread that a message is a reply in. The first message of a thread names the thread too, and stands outside. */
+/** The thread of a reply. The first message of a thread names the thread too, but stands outside. */
 function readThread(message: object | undefined): string | undefined {
   const { thread_ts: thread, ts, message_ts: at = ts } = replied.parse(message ?? {});
   return thread === at ? undefined : thread;
@@ -207,7 +201,7 @@ export async function runHome(deps: SlackDeps, body: { readonly event_id: string
   await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
 }
 
-/** The same work; where it takes long, the Home tab with its button says so meanwhile. */
+/** The Home tab says so while a press takes long. */
 function showInHome(flow: Pick<Work, 'run'>): Pick<Work, 'run'> {
   return {
     async run(turn) {
@@ -224,7 +218,7 @@ function showInHome(flow: Pick<Work, 'run'>): Pick<Work, 'run'> {
   };
 }
 
-/** The acknowledgement of a submitted form, without any I/O: field errors, a loading view, or nothing. */
+/** The acknowledgement of a submitted form, without I/O: field errors, a loading view, or nothing. */
 export function readForm(view: SubmittedView, now: Date): { form?: Form; values?: unknown; reply?: object } {
   const form = findForm(view.callback_id);
   if (!form) {
@@ -244,7 +238,6 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
   return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
 }
 
-/** A submitted form, already acknowledged. The answer is shown in the form if that stays open. */
 export async function runForm(
   deps: SlackDeps,
   form: Form,
@@ -255,7 +248,7 @@ export async function runForm(
   const { metadata, ...place } = readModalState(view.private_metadata);
   await perform(
     deps,
-    // A form that is sent twice is one request: each new view of it has another hash.
+    // A form that is sent twice is one request; each new view has another hash.
     { kind: 'form', body, claim: `${view.id}:${view.hash}` },
     {
       feature: form.id,
@@ -265,23 +258,22 @@ export async function runForm(
       modal: { metadata, fields: readFields(view) },
       changesHome: form.changesHome,
       async run(turn) {
-        const { client, context, responder } = turn;
+        const { client, context, respond } = turn;
         const result = await form.run(values, context);
         if (!('modal' in result)) {
           const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, place);
-          return sendAnswer(result, inForm || responder);
+          return sendAnswer(result, inForm || respond);
         }
         const shown = await updateModal(await client(), view.id, writeModalState(result.modal, place));
-        // The person closed the form meanwhile.
-        if (!shown) await responder.send(result.message);
+        if (!shown) await respond(result.message);
       },
-      showFailure: async (_, turn) => staysOpen(form, view) && showInForm(view, turn),
+      showFailure: async (failed) => staysOpen(form, view) && showInForm(view, failed),
       addTyped: (message) => addTyped(message, listTyped(view)),
     },
   );
 }
 
-/** The acknowledgement that refuses a form below its first field, so that what was typed stays. */
+/** Refuses a form below its first field, so that what was typed stays. */
 export function refuseForm(view: SubmittedView | undefined, title: string, text: string): object {
   const [field] = Object.keys(view?.state?.values ?? {});
   return field === undefined
@@ -289,7 +281,7 @@ export function refuseForm(view: SubmittedView | undefined, title: string, text:
     : { response_action: 'errors', errors: { [field]: text } };
 }
 
-/** Whether the answer is shown in the form: if the form wants it, or if a message would be out of sight. */
+/** The form wants the answer, or a message would be out of sight. */
 function staysOpen(form: Form, view: SubmittedView): boolean {
   const inChannel = readModalState(view.private_metadata).channelId !== undefined;
   return form.loadingView !== undefined || !inChannel || Boolean(view.previous_view_id);
@@ -298,15 +290,17 @@ function staysOpen(form: Form, view: SubmittedView): boolean {
 // Slack waits three seconds for the options of a menu; people wait less.
 const pickerMs = 1_900;
 
-/** The options of a menu with search. Answers in time, whatever happens; the work may go on. */
-export async function runPicker(
+/** The options of a menu with search, always in time, and the work, which may go on. */
+export function runPicker(
   deps: SlackDeps,
-  body: { readonly channel?: { readonly id: string } | undefined; readonly view?: ViewOutput },
-  { action_id: actionId, value: typed }: Pick<BlockSuggestion, 'action_id' | 'value'>,
-  goOn: (work: Promise<unknown>) => void,
-): Promise<readonly Option[]> {
+  body: BlockSuggestion,
+): { readonly inTime: Promise<readonly Option[]>; readonly found: Promise<readonly Option[]> } {
+  const { action_id: actionId, value: typed } = body;
   const picker = findPicker(actionId);
-  if (!picker) return createNotes(['This menu is from an older version of the bot']);
+  if (!picker) {
+    const found = Promise.resolve(createNotes(['This menu is from an older version of the bot']));
+    return { inTime: found, found };
+  }
   const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
   let options: readonly Option[] = [];
   const work: Work = {
@@ -316,22 +310,20 @@ export async function runPicker(
     async run({ context }) {
       options = await picker.run(typed, context);
     },
-    async showFailure(message) {
+    async showFailure({ message }) {
       options = createNotes([stripMarkup(message.text)]);
       return true;
     },
   };
   const found = perform(deps, { kind: 'picker', body }, work).then(() => options);
-  goOn(found);
-  return Promise.race([found, pause(pickerMs, createNotes([stillReading]), { ref: false })]);
+  const late = pause(pickerMs, createNotes([stillReading]), { ref: false });
+  return { inTime: Promise.race([found, late]), found };
 }
 
 const absent = z.undefined().optional();
 
 /**
- * A message that a person writes to the bot: a mention in a channel or thread, or a line in the conversation with it.
- * The bot's own messages, those of other bots, edits and Slack's own (`subtype`) are none. With a file, with "also send to
- * channel" and with `/me` a person speaks as well.
+ * Bots, edits and Slack's own subtypes are excluded; a file, "also send to channel" and `/me` are a person speaking.
  */
 const writtenMessage = z.object({
   event_id: z.string(),
@@ -350,11 +342,7 @@ const writtenMessage = z.object({
   }),
 });
 
-/**
- * Runs what a person wrote to the bot, already acknowledged: like `/cdn …`, but without a trigger, so that a form opens by
- * a button, and without a response_url. A mention is answered privately where it stands, in its thread too; a line in the
- * conversation with the bot by a message there.
- */
+/** Like `/cdn …`, but a form opens by a button, and there is no response_url. */
 export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   const seen = writtenMessage.safeParse(body).data;
   if (!seen) return;
@@ -362,12 +350,11 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   const botUserId = seen.authorizations?.[0]?.user_id;
   if (user === botUserId) return;
   const isDirect = kind === 'im' || isConversation(channel);
-  // Of the messages of channels the bot hears its mentions only.
   if (type === 'message' && !isDirect) return;
   const { words, others } = splitWritten(text, botUserId);
   const place = { channelId: channel, threadTs };
-  await perform(deps, { kind: 'message', body, claim: seen.event_id }, async (facts) => ({
-    ...describeTyped(await findWritten(facts, words, others), words, {
+  await perform(deps, { kind: 'message', body, claim: seen.event_id }, async (reveal) => ({
+    ...describeTyped(await findWritten(reveal, words, others), words, {
       triggerId: undefined,
       place,
       written: words,
@@ -376,23 +363,20 @@ export async function runMessage(deps: SlackDeps, body: object): Promise<void> {
   }));
 }
 
-/** Finds the command in `words`. A key anywhere in the message is refused, like one behind the command. */
-async function findWritten(facts: ReadFacts, words: string, others: string) {
-  if (others === '') return findTyped(facts, words);
-  const whole = await findTyped(facts, `${words} ${others}`);
-  return whole.command === refusePastedKey ? whole : findTyped(facts, words);
+/** A key anywhere in the message is refused. */
+async function findWritten(reveal: RevealKey, words: string, others: string) {
+  if (others === '') return findTyped(reveal, words);
+  const whole = await findTyped(reveal, `${words} ${others}`);
+  return whole.command === refusePastedKey ? whole : findTyped(reveal, words);
 }
 
 const anyMention = /<@[UW][A-Z0-9]+(?:\|[^<>]*)?>/u;
 
-/**
- * The command of a message, without the mention of the bot and `/cdn`: the line behind the mention, else the one before
- * it. `others` is the rest of what was written.
- */
+/** The command is the line behind the mention, else the one before it. `others`: the rest of what was written. */
 function splitWritten(text: string, botUserId: string | undefined): { words: string; others: string } {
   const mention = botUserId === undefined ? anyMention : new RegExp(`<@${botUserId}(?:\\|[^<>]*)?>`, 'u');
-  const [before = '', after] = splitOnce(text, mention);
-  const lines = [after ?? '', before].flatMap((part) =>
+  const [before = '', ...after] = text.split(mention);
+  const lines = [...after, before].flatMap((part) =>
     part.split('\n').map((line) =>
       line
         .trim()
@@ -402,50 +386,4 @@ function splitWritten(text: string, botUserId: string | undefined): { words: str
   );
   const [line = '', ...others] = lines.filter((one) => one !== '');
   return { words: stripDecoration(line), others: others.join(' ') };
-}
-
-/** Before a line: bullets, numbers, quotes (Slack escapes `>`), arrows, emoji, other people, a greeting, the bot’s own name. */
-const before = new RegExp(
-  [
-    '(?:[-*•◦▪–—#→➜]|\\d{1,2}[.)]|[a-z]\\))\\s+',
-    '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
-    '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
-    '[/@]?cdn(?:[\\s,:]+|$)',
-    '(?:hey|hi|hello|ok|okay|please|pls|(?:can|could|would) you)[\\s,:]+(?=\\S)',
-  ]
-    .map((one) => `^${one}`)
-    .join('|'),
-  'iu',
-);
-/** Behind a line: thanks, and the end of a sentence. */
-const behind = /[\s,]+(?:please|pls|thanks|thank you|thx)[.!]*$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
-/** Code and quotes around a line; bold, italics and strikethrough around some of its words. */
-const around =
-  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
-const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
-
-// No command is as long. These patterns look at each character of a longer line many times.
-const longestDecorated = 1_000;
-
-/** What is typed in a line: people address the bot, greet it, and write in lists, quotes, bold or code. */
-function stripDecoration(line: string): string {
-  if (line.length > longestDecorated) return line;
-  let words = line;
-  for (let last = ''; last !== words; ) {
-    last = words;
-    words = words
-      .replace(before, '')
-      .replace(around, '$<inner>$<curly>$<angle>')
-      .replace(emphasis, '$<inner>')
-      .replace(behind, '')
-      // `errors, shop`, `errors: shop`
-      .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')
-      .trim();
-  }
-  return words;
-}
-
-function splitOnce(text: string, by: RegExp): string[] {
-  const found = by.exec(text);
-  return found ? [text.slice(0, found.index), text.slice(found.index + found[0].length)] : [text];
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import type { App, Logger, Receiver } from '@slack/bolt';
 import { SocketModeClient } from '@slack/socket-mode';
+import type { Logger } from '@slack/web-api';
 import { UserError } from '../../errors.ts';
 import { takeWebSocketFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
@@ -8,10 +8,9 @@ import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { explainRefusedToken } from '../installations.ts';
 import type { Egress } from '../send/egress.ts';
-import type { Arrival } from './bolt.ts';
+import type { Deliver } from './deliver.ts';
 
-// One connection loses every command between Slack's `disconnect` and the next `hello`; two that are replaced one at a
-// time lose none. Slack allows ten for each app.
+// Two connections, replaced in turn, lose no command between Slack's `disconnect` and the next `hello`.
 const connections = 2;
 const firstRetryMs = 250;
 const maxRetryMs = 30_000;
@@ -19,36 +18,28 @@ const helloMs = 10_000;
 
 interface Connection {
   readonly client: SocketModeClient;
-  /** Settles with Slack's reason when Slack is about to close it, or it is gone. */
+  /** Settles with the reason when Slack closes it, or is about to. */
   readonly leaving: Promise<string>;
 }
 
-/** A connection that ends sooner was closed at once: after some of them in a row the next ones wait. */
+/** After some connections in a row that end sooner, the next ones wait. */
 const briefMs = 10_000;
 const mostBrief = 3;
 
-/**
- * Passes Socket Mode deliveries to Bolt over two connections. A closed one is replaced at once; the library's own
- * reconnection waits for seconds first. `start` resolves when one connection is ready, and rejects when Slack refuses
- * the token.
- */
+/** `start` resolves when one connection is ready, and rejects when Slack refuses the token. */
 export function createSocketReceiver(options: {
   appToken: Secret;
   apiUrl: string;
   egress: Pick<Egress, 'acknowledgement'>;
+  deliver: Deliver;
   logger: Logger;
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
-}): Receiver & {
-  /** The number of connections that answered a ping lately: an open socket alone may be cut without notice. */
-  readonly connected: () => number;
-  readonly problem: () => string | undefined;
-} {
+}) {
   const { apiUrl, egress, log } = options;
-  /** The open connections, and since when. */
+  /** Open connections, by the time when they opened. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
-  let app: App | undefined;
   let problem: string | undefined;
 
   const explain = (error: unknown): UserError =>
@@ -60,16 +51,15 @@ export function createSocketReceiver(options: {
           { error, apiUrl },
         );
 
-  const deliver = async ({ body, ack: send }: SlackEvent): Promise<void> => {
+  const take = async ({ body, ack: send }: SlackEvent): Promise<void> => {
     let isAcknowledged = false;
     const ack = async (reply?: unknown): Promise<void> => {
       if (isAcknowledged) return;
       isAcknowledged = true;
       await send(egress.acknowledgement(reply));
     };
-    const arrival: Arrival = { transport: 'socket', sentAt: readSentAt(body) };
     try {
-      await app?.processEvent({ body, ack, customProperties: { ...arrival } });
+      await options.deliver(body, ack, { transport: 'socket', sentAt: readSentAt(body) });
     } catch (error) {
       log.error({ error }, 'a delivery failed outside its listener');
       return;
@@ -93,7 +83,7 @@ export function createSocketReceiver(options: {
         ...(options.fetch ? { fetch: options.fetch } : {}),
       },
     });
-    client.on('slack_event', (event: SlackEvent) => void deliver(event));
+    client.on('slack_event', (event: SlackEvent) => void take(event));
     const announced = new Promise<string>((resolve) => intercept(client, resolve, log));
     const closed = new Promise<string>((resolve) => {
       client.once('disconnected', () => {
@@ -107,7 +97,7 @@ export function createSocketReceiver(options: {
     return { client, leaving };
   };
 
-  /** Keeps one connection open as long as the receiver runs: the next one is ready before the last is closed. */
+  /** The next connection is ready before the last is closed. */
   const keepConnected = async (current?: Connection): Promise<void> => {
     await current?.leaving;
     let last = current?.client;
@@ -137,30 +127,27 @@ export function createSocketReceiver(options: {
     }
   };
   return {
-    connected: () =>
+    /** Connections that answered a ping lately: an open socket may be cut without notice. */
+    connected: (): number =>
       [...live].filter(([client, at]) => Date.now() - findLastPong(client, at) < silentMs).length,
     problem: () => problem,
-    init(bolt) {
-      app = bolt;
-    },
-    async start() {
+    async start(): Promise<void> {
       const first = await connect().catch((error: unknown) => {
         throw explain(error);
       });
       void keepConnected(first);
       for (let others = 1; others < connections; others += 1) void keepConnected();
     },
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       await Promise.allSettled([...live.keys()].map(async (client) => client.disconnect()));
     },
   };
 }
 
-// The library pings every few seconds.
 const silentMs = 15_000;
 
-/** When the latest ping was answered, else `opened`. The member is not in the library's types. */
+/** When the latest ping was answered, else `opened`. Not in the library's types. */
 function findLastPong(client: SocketModeClient, opened: number): number {
   const { lastPongReceivedTimestamp: at } = (client.websocket ?? {}) as {
     lastPongReceivedTimestamp?: number;
@@ -173,7 +160,7 @@ interface SlackEvent {
   readonly ack: (response?: unknown) => Promise<void>;
 }
 
-/** Slack's own time of a delivery, in ms since the epoch. A slash command has none here. */
+/** In ms. A slash command has none. */
 function readSentAt({ actions, action_ts: at, event_time: since }: Record<string, unknown>) {
   const [action]: unknown[] = Array.isArray(actions) ? actions : [];
   const pressed = (action as { readonly action_ts?: unknown } | undefined)?.action_ts;
@@ -181,11 +168,7 @@ function readSentAt({ actions, action_ts: at, event_time: since }: Record<string
   return Number.isNaN(seconds) ? undefined : seconds * 1000;
 }
 
-/**
- * Reads frames before the library, for two kinds that it handles badly: it closes at once when Slack announces a
- * disconnect, although commands are still on their way; and it throws unhandled on `app_rate_limited`, which has no
- * inner event.
- */
+/** On `disconnect` the library closes while commands are on their way; on `app_rate_limited` it throws unhandled. */
 function intercept(client: SocketModeClient, onDisconnect: (reason: string) => void, log: Log): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
@@ -210,7 +193,6 @@ interface Frame {
   readonly payload?: { readonly type?: unknown } | null;
 }
 
-/** A parsed frame if it may be of these kinds; the library parses all others. */
 function parseSpecialFrame(data: unknown): Frame | undefined {
   if (typeof data !== 'string' || !/"(?:disconnect|app_rate_limited)"/u.test(data)) return undefined;
   try {
@@ -220,10 +202,7 @@ function parseSpecialFrame(data: unknown): Frame | undefined {
   }
 }
 
-/**
- * Starts the connection and waits for Slack's `hello`, which the library would wait for without end. @throws with the
- * cause, which the library hides where a WebSocket fails.
- */
+/** Waits for Slack's `hello`, unlike the library with a limit. @throws the cause, which the library hides. */
 async function waitForHello(client: SocketModeClient, announced: Promise<string>): Promise<void> {
   let address: string | undefined;
   client.once('authenticated', ({ url }: { readonly url?: string }) => {
@@ -232,7 +211,6 @@ async function waitForHello(client: SocketModeClient, announced: Promise<string>
   const late = setTimeout(helloMs, undefined, { ref: false }).then(() => {
     throw withCode('ETIMEDOUT');
   });
-  // `start` rejects without a reason where the WebSocket fails.
   const failed = new Promise<never>((_, reject) => void client.once('error', reject));
   const refused = announced.then((reason) => {
     throw new UserError(

@@ -8,7 +8,7 @@ import { describeStepFailure } from '../../views/steps.ts';
 import { findInstallation, readSender } from '../sender.ts';
 import { perform, type SlackDeps } from './perform.ts';
 
-/** Without its name or inputs a run still ends with an error; without its id it cannot be ended. */
+/** Without name or inputs a run still ends with an error; without its id it cannot be ended. */
 const executedStep = z.object({
   event: z.object({
     type: z.literal('function_executed'),
@@ -25,10 +25,7 @@ interface DeliveredStep extends StepRun {
   readonly body: object;
 }
 
-/**
- * Stores the run of a step of Workflow Builder that a delivery tells of; undefined if it tells of something else. Call
- * before the delivery is acknowledged: where this rejects, Slack must send it again.
- */
+/** Stores the run of a workflow step. Call before the acknowledgement: where this rejects, Slack must send it again. */
 export async function beginStep(
   { ledger, log, now }: SlackDeps,
   body: { readonly event?: { readonly type?: string } },
@@ -56,7 +53,6 @@ const nobody =
   'This step works for the person who runs the workflow, and Slack named nobody. The workflow’s author can let ' +
   'it start from a link or button; the team that runs this bot can paste its manifest again.';
 
-/** Ends a step that is not accepted, since too much is under way. */
 export async function refuseStep(
   { ledger }: Pick<SlackDeps, 'ledger'>,
   { run, installation }: StepRun,
@@ -67,11 +63,11 @@ export async function refuseStep(
   await ack();
 }
 
-/** Runs a step as the person who runs the workflow, already acknowledged. Every failure becomes the error of the step. */
+/** Runs an acknowledged step as the person who runs the workflow. Every failure becomes the step's error. */
 export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promise<void> {
   const { callbackId, inputs, body, run, installation } = delivered;
   const end = (how: StepRunEnd, more?: Parameters<typeof endStepRun>[3]): Promise<void> =>
-    // Checked here, where the secrets of this work are known: it is stored, and leaves from a job.
+    // Redacted here, where the secrets of this work are known: it leaves from a job.
     endStepRun(deps.ledger.enqueue, { run, installation }, mapTexts(how, redactSecrets) as StepRunEnd, more);
   const step = findStep(callbackId);
   if (!step) return end({ error: 'This step is from another version of the bot.' });
@@ -85,9 +81,7 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
       route: {},
       async run({ context }) {
         const result = await step.run(readInputs(step, inputs), context, run);
-        // The ledger records it.
         if (result === 'with its operation') return;
-        // Its outputs go where the author of the workflow sends them.
         const { person } = context;
         await deps.audit.record({
           tenant: tenantId(person),
@@ -102,7 +96,7 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
           await result.ask();
         }
       },
-      async showFailure(_, { failure }) {
+      async showFailure({ failure }) {
         await end({ error: describeStepFailure(failure) });
         return true;
       },

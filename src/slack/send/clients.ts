@@ -3,6 +3,7 @@ import {
   type ChatPostMessageResponse,
   ErrorCode,
   type Logger,
+  LogLevel,
   type WebAPICallResult,
   type WebAPIHTTPError,
   type WebAPIRateLimitedError,
@@ -15,6 +16,7 @@ import { readCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
+import type { Log } from '../../telemetry/log.ts';
 import type { Call } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
@@ -30,16 +32,12 @@ interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-// Upper bound of clients: token rotation brings a new token every twelve hours.
+// Token rotation brings a new token every twelve hours.
 const poolSize = 500;
 
 export type Clients = ReturnType<typeof createClients>;
 
-/**
- * Web API clients, one for each token and kind, so that a 429 on one workspace's jobs pauses no other.
- * `headers` is never passed: WebClient 8 writes Authorization into the caller's object, so a token could leak into
- * another workspace's client.
- */
+/** Never pass `headers`: WebClient 8 writes the token into the caller's object, so another workspace could get it. */
 export function createClients(options: ClientOptions) {
   const pool = (own: WebClientOptions): ((token: Secret, tenant: string) => WebClient) => {
     const clients = createCache<WebClient>({ now: () => new Date(), maxEntries: poolSize });
@@ -51,14 +49,14 @@ export function createClients(options: ClientOptions) {
     };
   };
   return {
-    /** For answers to people: gives up after seconds, since a trigger lives for three. */
+    /** For answers to people, whose triggers live for three seconds. */
     interactive: pool({ timeout: 5_000, retryConfig: { retries: 1, minTimeout: 100, maxTimeout: 500 } }),
-    /** For jobs: a 429 comes back as an error instead of pausing a queue, so that jobs never hold up a person. */
+    /** For jobs: a 429 is an error instead of a paused queue. */
     job: pool({ timeout: 10_000, retryConfig: { retries: 0 } }),
   };
 }
 
-/** Checks each call before it is queued, so that a blocked one is never sent and never retried. */
+/** Checks each call before it is queued, so that a blocked one is never sent. */
 class CheckedClient extends WebClient {
   readonly #options: ClientOptions;
   readonly #tenant: string;
@@ -85,7 +83,6 @@ class CheckedClient extends WebClient {
   }
 }
 
-/** Runs a call of Slack and reports how it went, by its HTTP status where `readStatus` is given. */
 async function observeCall<Result>(
   onCall: ClientOptions['onCall'],
   name: string,
@@ -112,7 +109,7 @@ function isOk(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Whether a failed call took effect, as a `SlackFailure`; errors that are not Slack's are returned unchanged. */
+/** Whether a failed call took effect, as a `SlackFailure`; other errors are returned unchanged. */
 export function toSlackFailure(error: unknown): unknown {
   if (error instanceof SecretLeakBlocked)
     return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
@@ -129,12 +126,11 @@ export function toSlackFailure(error: unknown): unknown {
     case ErrorCode.RequestError:
       return new SlackFailure('unknown', 'no_answer', { cause: error });
     default:
-      // No token for that workspace, or a bug: nothing was sent.
       return error;
   }
 }
 
-/** Posts a message in a channel or, by a user's id, in their direct messages. */
+/** `channel` may be a user's id, for their direct messages. */
 export async function postMessage(
   client: WebClient,
   channel: string,
@@ -145,18 +141,30 @@ export async function postMessage(
   return allowSecrets(carries, () => client.chat.postMessage({ channel, ...content, ...more }));
 }
 
-/** `tenant`: the owner of the response_url. */
+/** Drops debug lines of Slack's libraries at every LOG_LEVEL: they hold whole payloads with tokens and typed keys. */
+export function createLibraryLog(log: Log): Logger {
+  return {
+    debug: () => undefined,
+    info: (...parts) => log.debug({}, join(parts)),
+    warn: (...parts) => log.warn({}, join(parts)),
+    error: (...parts) => log.error({}, join(parts)),
+    setLevel: () => undefined,
+    getLevel: () => LogLevel.INFO,
+    setName: () => undefined,
+  };
+}
+
+function join(parts: readonly unknown[]): string {
+  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
+}
+
 export type PostToResponseUrl = (tenant: string, url: string, content: object) => Promise<void>;
 
 const timeoutMs = 5_000;
-/** Characters that are read of an answer: a word, or an object with the reasons. */
 const maxAnswer = 200;
 
 /**
- * Posts to a response_url at the hosts of `apiUrl`: five uses in thirty minutes, no scope, no membership.
- * https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
- *
- * @throws SecretLeakBlocked, Error with Slack's code in the form of the Web API's errors if Slack refused it, else Node's own.
+ * Five uses in thirty minutes, without scope or membership. @throws SecretLeakBlocked, or Slack's code as the Web API.
  */
 export function createResponseUrls({
   apiUrl,
@@ -169,7 +177,6 @@ export function createResponseUrls({
     const address = new URL(url);
     if (!isSlackAddress(address, apiUrl))
       throw new Error(`response_url is not an address of Slack: ${address.host}`);
-    // One after the other: joined, they would be copied twice.
     egress.check('response_url', [url, ...address.searchParams.values()]);
     egress.check('response_url', body);
     const { status, text } = await observeCall(
@@ -190,12 +197,9 @@ export function createResponseUrls({
     sendNativeBlocks({ tenant, method: 'response_url' }, content, (sent) => postOnce(url, sent));
 }
 
-/**
- * Follows no redirect, and takes half of the processor time of `fetch`, whose signal keeps all that the delivery made until
- * its time is over.
- */
+/** Follows no redirect. The signal of `fetch` would keep the delivery in memory. */
 async function post(url: URL, body: string): Promise<{ readonly status: number; readonly text: string }> {
-  // Loaded with the first answer: it costs a tenth of a second.
+  // Loading it takes a tenth of a second.
   const { request } = await import('undici');
   const { statusCode, body: answer } = await request(url, {
     method: 'POST',
@@ -209,7 +213,7 @@ async function post(url: URL, body: string): Promise<{ readonly status: number; 
   return { status: statusCode, text };
 }
 
-/** Whether an address is at or below the host of the Web API: that is slack.com, and its others are hooks.slack.com … */
+/** Such as hooks.slack.com beside slack.com. */
 export function isSlackAddress({ protocol, hostname }: URL, apiUrl: string): boolean {
   const api = new URL(apiUrl);
   return protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
@@ -222,7 +226,7 @@ const cutOffMs = 500;
 
 export type SlackClock = ReturnType<typeof createSlackClock>;
 
-/** Slack's clock, as the headers of its answers tell it. */
+/** Slack's clock, read from the headers of its answers. */
 export function createSlackClock(options: {
   readonly apiUrl: string;
   readonly fetch: typeof globalThis.fetch;
@@ -245,13 +249,12 @@ export function createSlackClock(options: {
   };
   return {
     fetch: observe,
-    /** Seconds that this machine's clock is ahead, of the latest answer. Undefined until there is one. */
+    /** Seconds that this machine's clock is ahead; undefined until Slack has answered. */
     skew,
-    /** The same, from an answer at most a minute old: asks Slack if there is no such answer. */
+    /** The same, at most a minute old: asks Slack if need be. */
     async refresh(): Promise<number | undefined> {
       if (latest && performance.now() - latest.heardAt < maxAgeMs) return skew();
       const asked = fetch(new URL('api.test', api), { method: 'POST', signal: AbortSignal.timeout(askMs) });
-      // Whether Slack can be reached is another question.
       await asked.then(note, () => undefined);
       return skew();
     },

@@ -6,7 +6,7 @@ import { modal, option } from '../../views/blocks/inputs.ts';
 
 type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
 
-/** Something was not sent because it held a live secret. It is already logged under the reference. */
+/** Already logged under the reference. */
 export class SecretLeakBlocked extends Error {
   override readonly name = 'SecretLeakBlocked';
   readonly sink: Sink;
@@ -19,7 +19,6 @@ export class SecretLeakBlocked extends Error {
   }
 }
 
-/** Shown instead of a blocked answer. */
 export const isBlocked = {
   message: 'This answer was held back: it would have shown a secret.',
   hint: 'Nothing of it was sent. Send the reference below to the team that runs this bot.',
@@ -27,7 +26,7 @@ export const isBlocked = {
 
 export type Egress = ReturnType<typeof createEgress>;
 
-/** The only check on everything that leaves: whatever holds a live key or token, in any encoding, is blocked. */
+/** The only check on everything that leaves: a live key or token in any encoding is blocked. */
 export function createEgress({ log }: { log: Log }) {
   const block = (sink: Sink, kinds: readonly string[], call?: string): SecretLeakBlocked => {
     const reference = makeReference();
@@ -38,7 +37,7 @@ export function createEgress({ log }: { log: Log }) {
     const kinds = findSecretKinds(textOf(content));
     return kinds.length === 0 ? undefined : block(sink, kinds, call);
   };
-  /** `call` is for the log, such as the method. @throws SecretLeakBlocked */
+  /** `call` is for the log. @throws SecretLeakBlocked */
   const check = (sink: Sink, content: unknown, call?: string): void => {
     const blocked = find(sink, content, call);
     if (blocked) throw blocked;
@@ -47,17 +46,16 @@ export function createEgress({ log }: { log: Log }) {
   return {
     block,
     check,
-    /** The acknowledgement to send: the given one, or one of the same form that says it was held back. */
+    /** The given acknowledgement, or one of the same form that says it was held back. */
     acknowledgement(reply: unknown): unknown {
       if (reply === undefined || reply === '') return reply;
       const blocked = find('acknowledgement', reply);
       return blocked ? toHeldBackReply(reply, blocked.reference) : redactDoubtful(reply);
     },
-    /** A `fetch` that rejects with SecretLeakBlocked before anything is sent. */
     fetch(
       sink: Sink,
       fetch: typeof globalThis.fetch,
-      /** Origins to which `header`, and the body where `body` says so, may carry a secret. */
+      /** Origins to which `header`, and `body` where it says so, may carry a secret. */
       allowed: {
         readonly origins: readonly string[];
         readonly header: string;
@@ -80,7 +78,7 @@ export function createEgress({ log }: { log: Log }) {
         if (kinds.length > 0) throw block('file', kinds);
       };
     },
-    /** The sentence to send instead of a blocked text; undefined if the text may leave. */
+    /** The sentence instead of a blocked text; undefined if it may leave. */
     replacement(sink: Sink, content: unknown): string | undefined {
       const blocked = find(sink, content);
       return blocked && `${isBlocked.message} Reference ${blocked.reference}`;
@@ -88,7 +86,7 @@ export function createEgress({ log }: { log: Log }) {
   };
 }
 
-/** Slack accepts an acknowledgement only in the form of what it acknowledges. */
+/** It must have the form of what it acknowledges. */
 function toHeldBackReply(reply: unknown, reference: string): unknown {
   const text = `${isBlocked.message} Reference ${reference}`;
   if (typeof reply !== 'object' || reply === null) return text;

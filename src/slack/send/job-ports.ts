@@ -37,11 +37,10 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
   readonly now: () => Date;
 }
 
-/** Slack, the CDN and policy for the jobs of all engines. */
 export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
   Omit<OffboardingPorts, 'endAccess'>;
 
-/** The keys for jobs: each opens only where its workspace is allowed and has the app, as in every delivery. */
+/** A key opens only where its workspace is allowed and has the app, as in every delivery. */
 export function openKeysForJobs({
   access,
   keyStore,

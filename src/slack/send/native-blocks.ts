@@ -16,7 +16,7 @@ interface Seen {
   readonly taken: boolean;
 }
 
-/** After this it is tried again: a plan may have changed. */
+/** Then it is tried again: a plan may have changed. */
 const trustedMs = 3 * dayMs;
 
 export type NativeSupport = ReturnType<typeof createNativeSupport>;
@@ -34,23 +34,15 @@ export function createNativeSupport({ now }: { readonly now: () => Date }) {
   };
 }
 
-/** In a WeakMap each message would stay until the next full collection. */
+/** A WeakMap would keep each message until the next full collection. */
 const offerOf = Symbol('native offer');
 
-/**
- * The same blocks; where their charts and tables are refused, a button below the words shows them in the person's
- * conversation with the bot, by the press that `repeats` them.
- */
+/** Where charts and tables are refused, a button below the words shows them in the conversation with the bot. */
 export function withNativeOffer(blocks: readonly MessageBlock[], repeats: Pressed): MessageBlock[] {
   return Object.assign([...blocks], { [offerOf]: repeats });
 }
 
-/**
- * Sends `content` by `send`. Where Slack refuses its charts and tables, the same goes out once more with words in their place, and
- * what follows for this tenant and method at once, for days or until the process ends.
- *
- * Some plans, and perhaps response_url, refuse them with `invalid_blocks`, which refuses the whole message.
- */
+/** Sends words where Slack refuses charts and tables, and then at once for days in this tenant and method. */
 export type SendNativeBlocks = <Content extends object, Sent>(
   way: { readonly tenant: string; readonly method: string },
   content: Content,
@@ -96,7 +88,7 @@ export function createNativeBlocks({
     } catch (error) {
       if (readSlackError(error) !== 'invalid_blocks' || left.length === 0) throw error;
       const sent = await sendWords(kinds);
-      // Only now is it known that the native blocks were the reason.
+      // Only now the native blocks are known to be the reason.
       record(left, false);
       onRefused?.(method);
       log.warn(

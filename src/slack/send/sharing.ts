@@ -9,7 +9,7 @@ import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from
 import { readSlackError } from '../installations.ts';
 import { type PostToResponseUrl } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
-import type { Responder, Route } from './responder.ts';
+import type { Respond, Route } from './responder.ts';
 import { discardFiles } from './slack-port.ts';
 
 interface SharingOptions {
@@ -18,9 +18,9 @@ interface SharingOptions {
   readonly port: SlackPort;
   readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
-  /** Whoever asks: only channels that they see are found by name. */
+  /** Only channels that they see are found by name. */
   readonly userId: string;
-  /** For an organisation: the workspace whose channels are meant. */
+  /** In an organization: whose channels are meant. */
   readonly teamId: string | undefined;
   readonly recall: Sharing['recall'];
   readonly claimOnce: (id: string) => Promise<boolean>;
@@ -28,20 +28,17 @@ interface SharingOptions {
   readonly log: Log;
 }
 
-// Pages of a thousand channels that are looked through for a name.
+// Pages of a thousand channels.
 const maxPages = 5;
 
-/**
- * Shows answers to all who read a channel: where it was asked by response_url, which needs no scope and no membership, else
- * as a message of the bot, which must be in the channel.
- */
+/** By response_url where it was asked, else as the bot, which must be in the channel. */
 export function createSharing(options: SharingOptions): Sharing {
   const { route, port, log } = options;
 
   const deliver: Sharing['post'] = async (message, { channel, threadTs: thread, files }) => {
     const id = randomBytes(8).toString('hex');
     const byClient = () => port.post(channel, message, { id, thread });
-    // A file wants the post's own thread, which only the bot's message tells.
+    // A file needs the post's own thread, which only the bot's message tells.
     const url = channel === route.channelId && files.length === 0 ? route.responseUrl : undefined;
     if (url === undefined) {
       const posted = await byClient();
@@ -53,7 +50,6 @@ export function createSharing(options: SharingOptions): Sharing {
         return 'post-only';
       }
     }
-    // A response_url may take no charts and tables.
     if (message.blocks?.some(isNative) && (await isDone(byClient()))) return 'posted';
     try {
       await options.postToResponseUrl(options.tenant, url, {
@@ -73,7 +69,7 @@ export function createSharing(options: SharingOptions): Sharing {
     return 'posted';
   };
 
-  /** What `find` finds on the first pages; undefined also where Slack does not answer. */
+  /** Also undefined where Slack does not answer. */
   const search = async <Found>(
     method: string,
     args: object,
@@ -139,7 +135,7 @@ export function createSharing(options: SharingOptions): Sharing {
         const { channel: found } = await client.conversations.info({ channel });
         return !found?.is_private || (await isMember(channel));
       } catch (error) {
-        // Where Slack does not say, the check of who reads there decides.
+        // Then the check of who reads there decides.
         return readSlackError(error) !== 'channel_not_found';
       }
     },
@@ -156,7 +152,6 @@ export function createSharing(options: SharingOptions): Sharing {
   };
 }
 
-/** False if Slack refused it. */
 async function isDone(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;
@@ -167,7 +162,7 @@ async function isDone(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-/** The outcome of a failed post; undefined = nothing was posted, and the failure explains itself. */
+/** Undefined = nothing was posted, and the failure explains itself. */
 function explain(error: unknown): ShareOutcome | undefined {
   if (error instanceof SecretLeakBlocked) return undefined;
   if (!(error instanceof SlackFailure)) return 'unknown';
@@ -175,19 +170,16 @@ function explain(error: unknown): ShareOutcome | undefined {
   return error.outcome === 'unknown' ? 'unknown' : { refused: error.code };
 }
 
-/** A responder whose answers offer *Share* where they stand, and are kept for it. */
+/** Answers offer *Share* where they stand, and are kept for it. */
 export function withShare(
-  responder: Responder,
+  respond: Respond,
   place: AnswerPlace,
   keep: (key: string, answer: Message) => void,
-): Responder {
-  return {
-    replaces: () => responder.replaces(),
-    send(message, as) {
-      if (findSharedWords(message) === undefined) return responder.send(message, as);
-      const key = randomBytes(6).toString('hex');
-      keep(key, message);
-      return responder.send(offerShare(message, place, key), as);
-    },
+): Respond {
+  return (message, as) => {
+    if (findSharedWords(message) === undefined) return respond(message, as);
+    const key = randomBytes(6).toString('hex');
+    keep(key, message);
+    return respond(offerShare(message, place, key), as);
   };
 }

@@ -13,10 +13,10 @@ import { type InstallationAccess, readSlackError } from '../installations.ts';
 import { type Clients, isSlackAddress, postMessage, type SlackClock, toSlackFailure } from './clients.ts';
 import type { Egress } from './egress.ts';
 
-// The type of a message's metadata: lower case with underscores.
+// Lower case with underscores.
 const markerType = 'cdn_chatops';
 
-/** Slack with the token of an installation, by a client that never repeats a call: a lost answer must not post twice. */
+/** By a client that never repeats a call: a lost answer must not post twice. */
 export function openSlack(
   {
     access,
@@ -38,7 +38,7 @@ export function openSlack(
   return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
 }
 
-/** Slack for jobs. Every method throws `SlackFailure` if Slack or the network fails. */
+/** Every method throws `SlackFailure` if Slack or the network fails. */
 function createSlackPort(
   client: () => Promise<WebClient>,
   { share }: Pick<Uploads, 'share'>,
@@ -63,7 +63,6 @@ function createSlackPort(
         return { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
       }),
     update: ({ channel, ts }, { text, blocks = [] }) =>
-      // An update without blocks would keep the old ones.
       call(async ({ chat }) => void (await chat.update({ channel, ts, text, blocks }))),
     find: (id, where) => call((slack) => findMessage(slack, id, where, clockSkew())),
     completeStep: (run, end) =>
@@ -88,7 +87,7 @@ async function unlessAbsent(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Errors that pass are thrown. */
+/** @throws errors that pass */
 async function readAudience(client: WebClient, channel: string): Promise<Audience> {
   try {
     const { channel: found } = await client.conversations.info({ channel });
@@ -100,18 +99,14 @@ async function readAudience(client: WebClient, channel: string): Promise<Audienc
   }
 }
 
-// One request: apps that are distributed outside of the Marketplace may make one a minute, for fifteen messages.
-// https://docs.slack.dev/apis/web-api/rate-limits
+// One request: some apps may make one a minute. https://docs.slack.dev/apis/web-api/rate-limits
 const pageSize = 200;
-/** Where Slack's clock is known, this covers its whole seconds. */
+/** Slack's clock has whole seconds. */
 const roundingMs = 5_000;
 const unknownSkewMs = 2 * minuteMs;
 
 /**
- * The bot's message with this id in a channel or thread, posted between two moments of this machine's clock. Messages of
- * others do not count: every app of the channel can copy metadata.
- *
- * @throws what Slack answers, and SlackFailure `too_much` if there are more messages than one answer holds.
+ * By its id and time, since every app can copy metadata. @throws SlackFailure `too_much` above one answer's messages
  */
 async function findMessage(
   client: WebClient,
@@ -120,7 +115,7 @@ async function findMessage(
   skewSeconds: number | undefined,
 ) {
   const { bot_id: own, response_metadata: about } = await client.auth.test();
-  // Without the scope Slack leaves the metadata out silently: then "not found" means nothing.
+  // Without the scope Slack silently leaves out the metadata.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))
     throw new SlackFailure('refused', 'missing_scope');
   const marginMs = skewSeconds === undefined ? unknownSkewMs : roundingMs;
@@ -166,17 +161,11 @@ export type Uploads = ReturnType<typeof createUploads>;
 type Source = Attachment['content'];
 
 /**
- * Slack's upload in three steps: an address for an exact number of bytes, the bytes, the share.
  * https://docs.slack.dev/messaging/working-with-files#upload
- *
- * The bytes go only to hosts at or below the Web API's, without the bot token; the SDK would keep a large file in memory.
+ * The bytes go only to Slack's hosts, without the token; the SDK would keep a large file in memory.
  */
 export function createUploads(options: UploadOptions) {
-  /**
-   * Shares files with one message and always deletes their temporary files. Everyone in the channel can open them.
-   *
-   * @throws SlackFailure; errors of `beforeShare` are thrown unchanged.
-   */
+  /** Deletes temporary files in any case. @throws SlackFailure, and what `beforeShare` throws. */
   const share: SlackPort['share'] = async (files, { channel, thread, comment, beforeShare }) => {
     try {
       const uploaded = await explainErrors(() => uploadAll(files));
@@ -198,7 +187,7 @@ export function createUploads(options: UploadOptions) {
   };
   return {
     share,
-    /** The channel of the person's direct messages with the bot. @throws SlackFailure */
+    /** @throws SlackFailure */
     findDirectMessages: (userId: string): Promise<string> =>
       explainErrors(async () => {
         const { channel } = await (await options.client()).conversations.open({ users: userId });
@@ -231,7 +220,7 @@ export function createUploads(options: UploadOptions) {
     return id;
   }
 
-  /** Scans the whole file before the upload starts, so that no half of it is sent. */
+  /** The whole file first, so that no half of it is sent. */
   async function inspect(source: Source): Promise<void> {
     if ('send' in source) return;
     const check = options.inspect();
@@ -239,7 +228,7 @@ export function createUploads(options: UploadOptions) {
     for await (const piece of createReadStream(source.path)) check(piece as Buffer);
   }
 
-  /** Files may be confidential: they go to Slack only, whatever the answer says. */
+  /** Files go to Slack only, whatever the answer says. */
   function checkUploadUrl(uploadUrl: string): URL {
     const url = new URL(uploadUrl);
     if (!isSlackAddress(url, options.apiUrl))
@@ -252,7 +241,7 @@ async function findLength(source: Source): Promise<number> {
   return 'path' in source ? (await stat(source.path)).size : source.length;
 }
 
-// Without any progress for so long an upload is aborted.
+// An upload without progress for so long is aborted.
 const stallMs = 30_000;
 const temporary = new Set([408, 425, 429]);
 

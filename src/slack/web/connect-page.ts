@@ -41,7 +41,7 @@ type Needed =
 interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   readonly publicUrl: string;
   readonly links: KeyLinks;
-  /** @throws UserError where the person's installation has ended, or is not allowed. */
+  /** @throws UserError where the installation has ended, or is not allowed */
   readonly assertInstalled: (person: Person) => Promise<void>;
   readonly tell: (person: Person, message: Message) => Promise<void>;
 }
@@ -70,28 +70,22 @@ interface Visit {
   readonly request: IncomingMessage;
   readonly token: string;
   readonly link: KeyLink;
-  /** The address of the form, relative to the page. */
   readonly form: string;
 }
 
-/**
- * The page where a person enters a key, so that it never passes Slack: a form behind a one-time link, without scripts
- * and cookies. Only the link decides whose key it is. A GET changes nothing, since Slack and others fetch links for
- * previews.
- */
+/** A GET changes nothing, since Slack and others fetch links for previews. Only the link decides whose key it is. */
 export function createConnectPage(options: ConnectPageOptions) {
   const { links, log, now } = options;
   const keysAt = options.panel.keys;
   const base = options.publicUrl.replace(/\/+$/, '');
   const { origin } = new URL(base);
   const headers = pages.pageHeaders(base);
-  // Guesses alone count by visitor: behind a proxy all visitors have one address, and a guesser must not lock out people
-  // with a link.
+  // Guesses count by visitor, apart: behind a proxy a guesser must not lock out people with a link.
   const guesses = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
   const visits = createRateLimit({ most: 60, perMs: minuteMs, maxKeys: 5_000, now });
   const shouldLog = oncePerMinute(now);
 
-  /** Costs no look-up and no line in the log. */
+  /** Neither a look-up nor a line in the log. */
   const refuseGuess = (request: IncomingMessage): pages.Reply => {
     if (shouldLog('guess'))
       log.warn({}, 'key page asked for a link that was never made (logged once a minute)');
@@ -133,7 +127,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     return { status, body: views.renderKeyForm({ ...about, minutesLeft, keysAt, problem }) };
   };
 
-  /** Reads the link again: shows its end if it has ended, else `otherwise`. */
+  /** Shows the end of the link if it has ended. */
   const showCurrent = async (here: Visit, otherwise: (now: Visit) => pages.Reply): Promise<pages.Reply> => {
     const link = await links.find(here.token);
     if (!link) return pages.unknown;
@@ -141,7 +135,6 @@ export function createConnectPage(options: ConnectPageOptions) {
     return otherwise({ ...here, link });
   };
 
-  /** The fields of a form sent by this link's page, or the page that refuses it. */
   const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Reply> => {
     const fields = await pages.readPageForm(request, origin);
     if (typeof fields === 'string') return pages.refuse(fields, form);
@@ -185,14 +178,13 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!(await claim.accept())) return showCurrent(here, pages.checkingNow(here.form));
     const { fingerprint } = await linkKey(key, { ...options, person }, 'page');
     const { zones } = checked;
-    // The page answers in either case.
     await options.tell(person, renderConnectedOnPage({ fingerprint, zones })).catch((error: unknown) => {
       log.error({ error }, 'cannot send a direct message about a key page');
     });
     return { status: 200, body: views.renderKeyConnected(shownFor, { fingerprint, zones }) };
   };
 
-  /** The link ends with the token that it made, so that nobody who finds it later makes another. */
+  /** The link ends with its token, so that nobody who finds it later makes another. */
   const makeToken = async (here: Visit, fields: URLSearchParams): Promise<pages.Reply> => {
     const typed = tokenFields.safeParse(Object.fromEntries(fields)).data;
     const back = `${here.form}/client`;
@@ -234,7 +226,6 @@ export function createConnectPage(options: ConnectPageOptions) {
         carries: ['link-token', ...(page.carries ?? [])],
       };
     },
-    /** The page for one person, as commands use it. */
     of: (person: Person, shownFor: string): KeyPage => ({
       async offer() {
         const { token } = await links.offer(person, shownFor);

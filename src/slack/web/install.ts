@@ -11,14 +11,13 @@ export type InstallPages = ReturnType<typeof createInstallPages>;
 
 const unknownReturn = 'It took more than ten minutes, or began in another browser.';
 
-/** The pages of an installation by OAuth: ours before and after Slack's. */
 export function createInstallPages(
   installer: InstallProvider,
   publicUrl: string | undefined,
   { log, now }: Pick<SlackDeps, 'log' | 'now'>,
 ) {
   const headers = pages.pageHeaders(publicUrl);
-  // A return with a genuine state asks Slack, and its failure is logged.
+  // A genuine return asks Slack.
   const returns = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
   const shouldLog = oncePerMinute(now);
 

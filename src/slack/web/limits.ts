@@ -4,23 +4,17 @@ import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 
 const readMs = 10_000;
-/** Bytes allocated for all bodies that are still arriving. */
 const maxAllocatedBytes = 16 * 1024 * 1024;
 const firstAllocation = 1024;
 
 type Body = Buffer | 'too-large' | 'too-slow';
 
-/** The bodies that are still arriving, the oldest first, and what is allocated for all of them. */
+/** The oldest first. */
 const arriving = new Set<{ readonly end: (body: Body) => void }>();
 let allocatedBytes = 0;
 
 /**
- * Reads the body of a request into one buffer that doubles, so that tiny chunks cost no more memory than large ones.
- * When all bodies together need too much, the one that has been arriving for longest ends: a body from Slack arrives
- * within milliseconds, so unfinished bodies of strangers never displace it.
- *
- * @returns the body, or why it was not read to its end.
- * @throws if the client hung up.
+ * One buffer that doubles: tiny chunks cost no more than large ones. When all bodies take too much, the oldest ends.
  */
 export function readBody(request: IncomingMessage, maxBytes: number): Promise<Body> {
   return new Promise((resolve, reject) => {
@@ -66,32 +60,28 @@ export function readBody(request: IncomingMessage, maxBytes: number): Promise<Bo
   });
 }
 
-/** Connections whose latest request was verified: it was signed by Slack, or came from the bot's own page. */
+/** Whose latest request was signed by Slack, or came from the bot's own page. */
 const verified = new WeakSet<Socket>();
 
-/** Notes that a request is genuine, so that strangers cannot displace its connection. */
+/** So that strangers cannot displace its connection. */
 export function markVerified({ socket }: IncomingMessage): void {
   verified.add(socket);
 }
 
-/** A stranger's connection that is younger may still bring a genuine request. */
+/** A younger one may still bring a genuine request. */
 const strangerMs = 1_000;
 
-/** Node's parser of a connection: `onIncoming` is called for each request, before anything is made for its answer. */
+/** Node calls `onIncoming` before it makes anything for the answer. */
 interface Parser {
   onIncoming: (request: IncomingMessage, ...rest: unknown[]) => number;
 }
 
-/**
- * Keeps at most `max` connections of a server. To make room for one more it ends the stranger's connection that has been
- * quiet for longest; verified ones only while they are idle. A request that arrives before the one before it was answered
- * ends its connection: neither Slack nor proxies pipeline, and one piece of 64 kB can hold 3,000 requests.
- */
+/** Ends the quietest stranger to make room, verified ones only while idle; a pipelined request ends its connection. */
 export function limitConnections(
   server: Server,
   { max, now = () => performance.now() }: { readonly max: number; readonly now?: () => number },
 ): void {
-  /** Each connection with the time since when it has been quiet, the longest first. */
+  /** The longest quiet first. */
   const quietSince = new Map<Socket, number>();
   const busy = new Set<Socket>();
 
@@ -123,7 +113,7 @@ export function limitConnections(
     const begin = parser.onIncoming;
     parser.onIncoming = (...args) => {
       if (busy.has(socket)) close(socket);
-      // The parser goes on to the end of the piece that was read: what it finds there costs nothing more.
+      // The parser goes on to the end of its piece, at no further cost.
       if (socket.destroyed) return 0;
       busy.add(socket);
       verified.delete(socket);
@@ -138,10 +128,7 @@ export function limitConnections(
   });
 }
 
-/**
- * At most `most` uses of a key within any `perMs`. Keeps the `maxKeys` latest keys, so that a flood of new ones cannot fill
- * the memory. `find` and `take` return the whole seconds until there is room, or undefined where there is; `take` uses it.
- */
+/** `find` and `take` return the seconds until there is room, or undefined where there is. */
 export function createRateLimit(options: {
   readonly most: number;
   readonly perMs: number;
@@ -168,7 +155,7 @@ export function createRateLimit(options: {
   };
 }
 
-/** A visitor is an IPv4 address, or a /64 network of IPv6, which one customer has. */
+/** An IPv4 address, or a /64 network of IPv6, which one customer has. */
 export function findVisitor(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const four = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
@@ -180,7 +167,7 @@ export function findVisitor(address: string | undefined): string {
   return [...first, ...zeros, ...last].slice(0, 4).join(':');
 }
 
-/** True the first time in a minute that it is called with `key`. Keeps the 10,000 latest keys. */
+/** True at most once a minute for a key, for the 10,000 latest keys. */
 export function oncePerMinute(now: () => Date): (key: string) => boolean {
   const seen = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
   return (key) => {

@@ -6,7 +6,7 @@ import { renderNotice, style } from '../../views/connect/page.ts';
 import type { Egress } from '../send/egress.ts';
 import { readBody } from './limits.ts';
 
-/** The answer of an endpoint of the bot: plain text unless its headers say otherwise. */
+/** Plain text unless its headers say otherwise. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -18,7 +18,7 @@ export interface Reply {
 // A key has a few dozen characters.
 const maxBytes = 8 * 1024;
 
-/** The fields of a form that the bot's own page sent. Requests of other sites, other types and above 8 kB are not read. */
+/** Requests of other sites, other types and above 8 kB are not read. */
 export async function readPageForm(
   request: IncomingMessage,
   origin: string,
@@ -30,11 +30,7 @@ export async function readPageForm(
   return typeof body === 'string' ? body : new URLSearchParams(body.toString('utf8'));
 }
 
-/**
- * Browsers name the origin of a form. Because of the page's referrer policy it is `null`; then `Sec-Fetch-Site` decides,
- * which all browsers have sent since 2023.
- * https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Sec-Fetch-Site
- */
+/** Our referrer policy makes the origin `null`; then `Sec-Fetch-Site` decides, which browsers send since 2023. */
 function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
   const site = headers['sec-fetch-site'];
   if (site !== undefined && site !== 'same-origin') return false;
@@ -42,7 +38,7 @@ function isFromOurPage({ headers }: IncomingMessage, origin: string): boolean {
   return headers.origin === 'null' && site === 'same-origin';
 }
 
-/** The headers of every page: no scripts, no external resources, no framing, no referrer. */
+/** No scripts, no external resources, no framing, no referrer. */
 export function pageHeaders(publicUrl = ''): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
@@ -67,7 +63,7 @@ export function plain(status: number, text: string): Reply {
   return { status, body: `${text}\n` };
 }
 
-/** Sends an answer; one that holds a live secret is replaced by a sentence. */
+/** An answer with a live secret is replaced by a sentence. */
 export function sendReply(
   request: IncomingMessage,
   response: ServerResponse,
@@ -79,7 +75,7 @@ export function sendReply(
     egress?.replacement('http', [reply.body, reply.headers]),
   );
   const { status, headers, body } = blocked === undefined ? reply : plain(500, blocked);
-  // The unread body of a refused request is discarded with its connection.
+  // The unread body goes with its connection.
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
   const isUnread = !request.complete && (length !== undefined || encoding !== undefined);
   request.resume();
@@ -98,7 +94,7 @@ export function notice(status: number, title: string, message: string, back?: st
   return { status, body: renderNotice(title, message, back) };
 }
 
-/** The same answer for every address that is no link, so that it reveals nothing. */
+/** The same for every address that is no link. */
 export const unknown = notice(
   404,
   'This link leads nowhere',

@@ -20,20 +20,20 @@ interface WebOptions {
   readonly egress: Pick<Egress, 'replacement'>;
   readonly log: Log;
   readonly metrics: { readonly contentType: string; render(): Promise<string> };
-  /** Present with signed HTTP: takes `POST /slack/events`. */
+  /** With signed HTTP: `POST /slack/events`. */
   readonly events?: Handler | undefined;
-  /** Present with a signing secret and `PUBLIC_URL`: takes `POST /mcp`. */
+  /** With a signing secret and `PUBLIC_URL`: `POST /mcp`. */
   readonly tools?: Route | undefined;
   readonly install?: InstallPages | undefined;
-  /** Present with `PUBLIC_URL`: takes everything below `/connect/`. */
+  /** With `PUBLIC_URL`: everything below `/connect/`. */
   readonly connectPage?: ConnectPage | undefined;
-  /** The reasons why the bot cannot serve; empty = ready. */
+  /** Empty = ready. */
   readonly unready: () => Promise<string[]>;
 }
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Answers a request; undefined if it has written the response itself. */
+/** Undefined if it has written the response itself. */
 type Route = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -41,13 +41,12 @@ type Route = (
 
 type Routes = Readonly<Record<string, Route | undefined>>;
 
-/** Upper bound of a stop: longer than the grace period of work. */
+/** Longer than the grace period of work. */
 const closeMs = 20_000;
-/** A visitor who sends slowly keeps a connection no longer. */
 const timeouts = { headersTimeout: 10_000, requestTimeout: 20_000, connectionsCheckingInterval: 5_000 };
-/** At 30 kB each they fit into memory together with everything else. */
+/** At 30 kB each they fit into memory. */
 const maxConnections = 2_000;
-/** Slack and the proxies before the bot send about thirty. */
+/** Slack and proxies send about thirty. */
 const maxHeaders = 100;
 
 export function createWeb(options: WebOptions) {
@@ -57,7 +56,7 @@ export function createWeb(options: WebOptions) {
     async 'GET /readyz'() {
       const reasons = (await options.unready()).join('\n');
       if (reasons === '') return plain(200, 'ready');
-      // Strangers learn no address of this network.
+      // Strangers learn no internal address.
       return plain(503, isPublic ? reasons.replaceAll(/(?: at)? [^\s:]+:\d+(?:\/\S*)?/gu, '') : reasons);
     },
   });
@@ -76,12 +75,11 @@ export function createWeb(options: WebOptions) {
     'GET /slack/oauth_redirect': install?.finish,
   };
 
-  /** Answers under a reference, with secrets kept out of the answer. */
   const answer = (known: Routes, request: IncomingMessage, response: ServerResponse): Promise<void> =>
     withReference(() =>
       withSecrets(async () => {
         const path = pathOf(request);
-        // Some load balancers use HEAD; Node then sends the headers only.
+        // Some load balancers use HEAD.
         const method = request.method === 'HEAD' ? 'GET' : request.method;
         const route = known[`${method} ${path}`];
         const isPage = connectPage && known === routes && path.startsWith('/connect/');
@@ -110,9 +108,9 @@ export function createWeb(options: WebOptions) {
       await own?.listen();
       return main.listen();
     },
-    /** Listens for the operator alone, on `metricsPort` if there is one: for a process that answers no deliveries. */
+    /** For a process that answers no deliveries: `metricsPort` alone, if there is one. */
     listenForOperator: async (): Promise<void> => void (await own?.listen()),
-    /** Answers the requests that have arrived; `work` is what the bot does for them. */
+    /** `work`: what the bot does for the requests that have arrived. */
     close: async (work: Promise<unknown>): Promise<void> =>
       void (await Promise.all([main.close(work), own?.close(work)])),
   };
@@ -140,7 +138,7 @@ function createEndpoint(
   });
   limitConnections(server, { max: maxConnections });
   server.maxHeadersCount = maxHeaders;
-  // Longer than Slack keeps idle connections, so that it never uses one that is closing.
+  // Longer than Slack keeps idle connections.
   server.keepAliveTimeout = 75_000;
 
   return {
@@ -159,7 +157,6 @@ function createEndpoint(
       const closed = new Promise((resolve) => void server.close(resolve));
       const cut = setTimeout(() => server.closeAllConnections(), closeMs);
       await work;
-      // A visitor who is still sending has no answer to wait for.
       const answers = [...open].filter(({ req }) => req.complete).map((response) => once(response, 'close'));
       await Promise.allSettled(answers);
       server.closeAllConnections();

@@ -26,16 +26,14 @@ import {
 } from '../blocks/format.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines, unbold } from '../blocks/text.ts';
 
-/** The requested part of a shield zone's event log, and the form of its files. */
 export interface ExportRequest {
   readonly shieldZoneId: string;
   readonly from: Date;
   readonly to: Date;
   readonly query: string;
   readonly filters: readonly EventFilter[];
-  /** Adds a copy in which no cell runs as a formula. */
   readonly spreadsheetSafe: boolean;
-  /** Replaces IP addresses; the raw file is not sent. */
+  /** The raw file is not sent. */
   readonly pseudonyms: boolean;
 }
 
@@ -55,7 +53,6 @@ export type ExportState =
   | 'cancelled'
   | 'unknown';
 
-/** An export as lists and messages show it. */
 export interface ExportSummary {
   readonly id: string;
   readonly userId: string;
@@ -70,16 +67,15 @@ export interface ExportSummary {
   readonly filesDeletedAt: Date | undefined;
 }
 
-export type Phase = 'starting' | 'reading' | 'sending' | 'sharing';
+export type Phase = 'starting' | 'reading' | 'sending';
 
 interface Progress {
   readonly phase: Phase;
   readonly rows: number;
   readonly bytes: number;
-  /** Bytes of the whole step, if known. */
+  /** Of the whole step, if known. */
   readonly of?: number | undefined;
   readonly elapsedMs: number;
-  /** From 1 on. */
   readonly attempt: number;
 }
 
@@ -87,10 +83,8 @@ const phases: Readonly<Record<Phase, string>> = {
   starting: 'Asking the CDN',
   reading: 'Downloading from the CDN',
   sending: 'Uploading to Slack',
-  sharing: 'Posting',
 };
 
-/** The export's message while it is under way. */
 export function renderProgress(one: ExportSummary, progress: Progress): Message {
   const { phase, rows, of, elapsedMs, attempt } = progress;
   const much =
@@ -102,11 +96,11 @@ export function renderProgress(one: ExportSummary, progress: Progress): Message 
     formatDuration(elapsedMs),
     attempt > 1 && `attempt ${attempt}`,
   ];
-  return renderUnderWay(one, join(parts, ' · '), phase !== 'sharing');
+  return renderUnderWay(one, join(parts, ' · '));
 }
 
-/** The export's message while it is under way, or waits for a restart or for a pause to end. */
-export function renderUnderWay(one: ExportSummary, text = phases.starting, canCancel = true): Message {
+/** `text`: what it does or waits for. */
+export function renderUnderWay(one: ExportSummary, text = phases.starting): Message {
   const zone = one.request.shieldZoneId;
   return message(`Exporting events of shield zone ${zone}`, [
     section([
@@ -114,7 +108,7 @@ export function renderUnderWay(one: ExportSummary, text = phases.starting, canCa
       `:hourglass_flowing_sand: ${text}`,
     ]),
     context(describeRequest(one)),
-    canCancel && actions(cancelButton(one.id)),
+    actions(cancelButton(one.id)),
   ]);
 }
 
@@ -122,7 +116,7 @@ function cancelButton(id: string, nth = 0, label = 'Cancel'): Button {
   return button(label, `event-logs:cancel:${nth}`, id, { style: 'danger' });
 }
 
-/** `18 Nov 10:00 to 12:00 UTC` with search and filters. UTC is the clock of the file, and the same for every reader. */
+/** `18 Nov 10:00 to 12:00 UTC`: the clock of the file, and the same for every reader. */
 function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
   return `${formatSpan(request.from, request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
@@ -133,7 +127,6 @@ function describeFilters(query: string, filters: readonly EventFilter[]): string
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
 }
 
-/** As it was typed: `country in DE, FR`. */
 function describeFilter({ field, op, value }: EventFilter): string {
   const values = truncateLines(
     value.map((one) => formatCode(one, 60)),
@@ -154,10 +147,9 @@ const stateWords: Readonly<Record<ExportState, string>> = {
   unknown: 'may have been posted',
 };
 
-// Slack's desktop client shows five elements a row; each export has *Cancel* in its own message too.
+// Slack's desktop client shows five elements in a row.
 const mostCancels = 4;
 
-/** A person's exports, newest first. */
 export function renderExportList(exports: readonly ExportSummary[], now: Date): Message {
   if (exports.length === 0) {
     const offer = actions(commandButton('Export events', 'export'));
@@ -190,7 +182,6 @@ function describeListed({ request, state, rows, channel, filesDeletedAt }: Expor
   return `• *${zone}* ${formatSpan(request.from, request.to)}: ${join(facts, ', ')}`;
 }
 
-/** The answer to the submitted form. */
 export function renderStarted(channel: string | undefined): Message {
   const where =
     channel === undefined
@@ -203,15 +194,34 @@ export function renderStarted(channel: string | undefined): Message {
   ]);
 }
 
-export interface Done {
-  /** 0: no event matched. */
+interface Done {
+  readonly kind: 'done';
   readonly files: number;
   readonly summary?: EventSummary | undefined;
-  /** Why there is no summary. */
   readonly unread?: UnreadReason | undefined;
 }
 
-export function renderDone(one: ExportSummary, { files, summary, unread }: Done): Message {
+/** As stored, for the message of the export. `canRepeat`: the same may work later. */
+export type ExportOutcome =
+  | Done
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'cancelled'; readonly by: string }
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly canRepeat: boolean };
+
+export function renderOutcome(one: ExportSummary, outcome: ExportOutcome): Message {
+  switch (outcome.kind) {
+    case 'done':
+      return renderDone(one, outcome);
+    case 'unknown':
+      return renderUnknown(one);
+    case 'cancelled':
+      return renderCancelled(one, outcome.by);
+    case 'failed':
+      return renderFailed(one, outcome.failure, outcome.canRepeat);
+  }
+}
+
+function renderDone(one: ExportSummary, { files, summary, unread }: Done): Message {
   if (files === 0) {
     const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
     return message(text, [
@@ -221,7 +231,7 @@ export function renderDone(one: ExportSummary, { files, summary, unread }: Done)
     ]);
   }
   const { query, filters, from, to } = one.request;
-  // Without a known header the first row may or may not be an event.
+  // Without a known header the first row may be an event.
   const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
   const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
   return message(unbold(text), [
@@ -266,14 +276,13 @@ function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
   return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
 }
 
-export function renderCancelled(one: ExportSummary, by: string): Message {
+function renderCancelled(one: ExportSummary, by: string): Message {
   const who = by === 'system' ? 'Its owner left or disconnected their key.' : `Cancelled by <@${by}>.`;
   const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
   return message(text, [section(`:no_entry_sign: ${text}`), context(`${who} ${describeRequest(one)}`)]);
 }
 
-/** Slack was asked to show the files and did not confirm it. */
-export function renderUnknown(one: ExportSummary): Message {
+function renderUnknown(one: ExportSummary): Message {
   const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
@@ -284,8 +293,7 @@ export function renderUnknown(one: ExportSummary): Message {
   ]);
 }
 
-/** The export failed. `canRepeat`: the same may work later. */
-export function renderFailed(one: ExportSummary, failed: Failure, canRepeat: boolean): Message {
+function renderFailed(one: ExportSummary, failed: Failure, canRepeat: boolean): Message {
   const failure = renderFailure(failed);
   return message(failure.text, [
     section(`*The export of ${zoneOf(one)} failed; nothing was posted.*`),
@@ -299,12 +307,11 @@ function againButton({ id }: ExportSummary, label = 'Export again'): Button {
   return button(label, 'event-logs:again:0', id);
 }
 
-/** Opens the filled form. */
 function changeButton({ id }: ExportSummary): Button {
   return button('Edit and export again', 'event-logs:change:0', id);
 }
 
-/** The outcome without the request: the usual message would hold a live secret. */
+/** Without the request, which holds a live secret. */
 export function renderBlocked({ userId, state }: ExportSummary, reference?: string): Message {
   const held = renderFailure({
     message: `An export by <@${userId}> ended: ${stateWords[state]}. The rest of this message was held back: it would have shown a secret.`,
@@ -314,36 +321,32 @@ export function renderBlocked({ userId, state }: ExportSummary, reference?: stri
   return message(held.text, held.blocks ?? []);
 }
 
-/** The events of an export, for its message. */
 export interface EventSummary {
-  /** Events in equal buckets over the window, the first from this moment on (epoch ms); absent if no time can be read. */
+  /** Equal buckets from `from` (epoch ms); absent if no time can be read. */
   readonly bars?:
     | { readonly from: number; readonly minutes: number; readonly counts: readonly number[] }
     | undefined;
-  /** The most frequent values of each known column; empty cells are not counted. Missing in rows of earlier versions. */
+  /** By column. Missing in rows of earlier versions. */
   readonly top?: { readonly [subject in EventSubject]?: readonly Count[] | undefined };
 }
 
 type Count = readonly [value: string, count: number];
 
-/** Why a file has no summary: it is too large for one, its columns are not known, or it is no CSV. */
 export type UnreadReason = 'large' | 'no-header' | 'not-csv';
 
-/** The counts of a whole file. */
 export interface EventFigures extends Required<EventSummary> {
-  /** Rows without a readable time in the window; 0 if there is no column for it. */
+  /** Rows without a readable time in the window. */
   readonly untimed: number;
 }
 
-/** Columns whose most frequent values are counted. */
 export type EventSubject = 'action' | 'country' | 'rule' | 'ip' | 'url';
 
-// Slack documents no limit for this comment; messages are cut at 4,000 characters in places.
+// Messages are cut at 4,000 characters in places.
 const longestComment = 3_500;
-// The comment fits a phone's screen.
+// Fits the screen of a phone.
 const mostValues = 3;
 
-/** The comment above the files, in mrkdwn. `sha256`: of the first file. */
+/** `sha256`: of the first file. */
 export function renderFileComment(
   one: ExportSummary,
   figures: EventFigures | undefined,
@@ -359,7 +362,7 @@ export function renderFileComment(
       ? 'The file ending in `-spreadsheet.csv` is safe to open in a spreadsheet; the other one is unchanged.'
       : 'Cells hold visitor input: to open the file in a spreadsheet, export with “Add a spreadsheet-safe copy”.',
   ];
-  // The hash is never truncated: without it the file cannot be verified.
+  // Without the whole hash the file cannot be verified.
   const hash = `SHA-256 of ${pseudonyms ? 'the file' : 'the bytes the CDN sent'}: ${formatCode(sha256, 64)}`;
   return `${truncateLines(lines, longestComment - hash.length - 1)}\n${hash}`;
 }
@@ -388,13 +391,13 @@ function describeTop(subject: EventSubject, word: string, top: readonly Count[] 
   const counts = top
     .slice(0, mostValues)
     .map(([value, count]) => `${formatCode(value, 60)} ${formatInteger(count)}`);
-  // On a phone a URL fills the line.
+  // A URL fills the line of a phone.
   return subject === 'url'
     ? [`*${word}*`, ...counts.map((line) => `• ${line}`)]
     : [`*${word}*: ${counts.join(' · ')}`];
 }
 
-/** Events in equal buckets; nothing if no time can be read. Hours are UTC, as in the log. */
+/** Hours are UTC, as in the log. */
 export function renderEventChart({ bars }: Pick<EventSummary, 'bars'>, rows: number): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);

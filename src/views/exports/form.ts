@@ -10,26 +10,24 @@ export interface ExportForm {
   readonly from: Date | undefined;
   readonly to: Date | undefined;
   readonly query: string;
-  /** A filter a line: `country in DE, FR`. */
   readonly filters: string;
   readonly channel: string | undefined;
   readonly spreadsheetSafe: boolean;
   readonly pseudonyms: boolean;
-  /** The person's IANA time zone, if Slack knows it. */
+  /** IANA, if Slack knows it. */
   readonly timeZone: string | undefined;
-  /** How often the window was rendered with other times than the chosen ones. */
+  /** How often other times were put into the form. */
   readonly drawn: number;
-  /** Shown on top, in mrkdwn. */
+  /** Mrkdwn above the inputs. */
   readonly problem?: string | undefined;
 }
 
-/** Fields and operations of the CDN's filters. */
 export const filterFields = ['action', 'country', 'ip', 'ruleId', 'url', 'ua', 'asn', 'feature', 'ja4'];
 export const filterOps = ['in', 'eq', 'contains', 'wildcard', 'cidr'];
 
 const title = 'Export events';
 
-/** Opens at once; the form follows with the person's time zone. */
+/** Opens at once; the form needs the person's time zone. */
 export function exportSkeleton(): ModalView {
   return waiting('Opening the form…', 'event-logs:opening');
 }
@@ -42,16 +40,14 @@ function waiting(text: string, callbackId: string): ModalView {
   return modal({ title, callbackId }, [section(`:hourglass_flowing_sand: ${text}`)]);
 }
 
-/** Replaces the submitted form. */
 export function exportStarted(message: Message): FormResult {
   const settings = { title, callbackId: 'event-logs:started', close: 'Done' };
   return { modal: modal(settings, replaceNativeBlocks(message.blocks ?? [])), message };
 }
 
-/** Buttons of usual windows: labels by the words of the command. */
 const windowChoices = { '1h': 'Last hour', '6h': '6 hours', '24h': '24 hours', '72h': '72 hours' };
 
-/** Renders the form. An input that gets another value gets a new block id: Slack keeps the value of a known block. */
+/** An input with another value gets another block id: Slack keeps the value of a known block. */
 export function renderExportForm(form: ExportForm): ModalView {
   // Typed values are not in it.
   const note = { zone: form.timeZone, drawn: form.drawn };

@@ -10,7 +10,6 @@ interface ShownToken {
   readonly expiresAt: Date;
 }
 
-/** A person's tokens, with a link to the page that makes one. */
 export function renderTokens(shown: {
   readonly tokens: readonly ShownToken[];
   readonly makeAt: string;
@@ -49,7 +48,7 @@ export function renderTokens(shown: {
   };
 }
 
-/** The form that makes a token; it posts to `postTo`, relative to the page. */
+/** Posts to `postTo`, relative to the page. */
 export function renderTokenForm(page: {
   readonly shownFor: string;
   readonly formToken: string;

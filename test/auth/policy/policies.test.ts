@@ -91,3 +91,13 @@ describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
     expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 1 });
   });
 });
+
+test('settings that cannot be read allow nothing', async () => {
+  const database = await embedded.emptyDatabase();
+  const row = { tenant: acme, version: 1, body: '{"operators":"everybody"}' };
+  await database.db
+    .insertInto('policies')
+    .values({ ...row, changed_by: 'U0ALICE00', changed_at: new Date() })
+    .execute();
+  await expect(policiesOn(database).current(acme)).rejects.toThrow(/invalid_type/);
+});

@@ -22,12 +22,7 @@ test('what cannot be read is refused in words', () => {
     ['country', 'in', 'DE,'],
     ['country', 'in', 'DE,,FR'],
     ['country', 'in', ''],
-    ['asn', 'cidr', '10.0.0.0/8'],
-    ['ip', 'cidr', '10.0.0.0/40'],
-    ['ip', 'cidr', 'somewhere'],
     ['ua', 'contains', '"never closed'],
-    ['url', 'in', Array(51).fill('a').join(',')],
-    ['url', 'eq', 'a'.repeat(501)],
   ] as const;
   const words = refused.map(([field, op, typed]) => [
     `${field} ${op} ${typed.slice(0, 20)}`,

@@ -91,8 +91,6 @@ test.each([
 
 test('filters are lines; a line that cannot be read is told below them, and nothing is asked', async () => {
   const person = await alicesForm();
-  const { errors } = await person.submit({ filters: 'country DE\nasn cidr 203.0.113.0/24\nplanet in earth' });
-  expect(errors).toMatchSnapshot('a network of what is no address');
   expect((await person.submit({ filters: 'planet in earth' })).errors).toMatchSnapshot('an unknown field');
   expect((await person.submit({ filters: 'url' })).errors).toMatchSnapshot('without a value');
   expect(exportRequests()).toEqual([]);

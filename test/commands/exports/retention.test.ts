@@ -3,7 +3,7 @@ import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import type { ExportPorts } from '../../../src/commands/exports/exports.ts';
 import { countOverdueFiles } from '../../../src/commands/exports/exports.ts';
-import { exportRetentionJob } from '../../../src/commands/exports/retention.ts';
+import { exportRetentionJob } from '../../../src/commands/exports/jobs.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { renderSettingsSummary } from '../../../src/views/settings/settings.ts';

@@ -122,8 +122,4 @@ describe('steps that read', () => {
     const error = await errorOf(await run('zones_needing_attention'));
     expect(readStable(error)).toMatchSnapshot('refused');
   });
-
-  test('all this broke no rule of Slack', () => {
-    expect(bot.slack.problems).toEqual([]);
-  });
 });

@@ -13,7 +13,7 @@ import { connect, createPublicUrl } from '../../support/bot.ts';
 
 /** The values that the settings take for either count. */
 const counts = [0, 1, 2, 3, 4, 5];
-const calls = 200;
+const calls = 100;
 
 let team: ApprovalWorkspace | undefined;
 let aheadMs = 0;

@@ -22,18 +22,6 @@ test('work begins in the order it came, after the acknowledgement, and all of it
   expect(begun).toEqual(Array.from({ length: 500 }, (_, nth) => nth));
 });
 
-test('while deliveries keep arriving little of their work starts, and all of it when they end', async () => {
-  const inFlight = create();
-  const arrivals = 2_000;
-  let begun = 0;
-  for (let nth = 0; nth < arrivals; nth += 1) {
-    void inFlight.run(async () => (begun += 1), alice);
-    await loop();
-  }
-  expect(begun).toBeLessThan(arrivals / 2);
-  await expect.poll(() => begun).toBe(arrivals);
-});
-
 test('one person’s slow work leaves the turns of others, and their own later ones follow', async () => {
   const inFlight = create();
   const slow: (() => void)[] = [];

@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { App } from '@slack/bolt';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSlack } from '../../../simulator/slack/server.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { createBolt, createBoltLog } from '../../../src/slack/receive/bolt.ts';
+import { createDeliver } from '../../../src/slack/receive/deliver.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
+import { createLibraryLog } from '../../../src/slack/send/clients.ts';
 import type { LifecycleHandlers } from '../../../src/slack/sender.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { ask, type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
@@ -82,17 +82,6 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
   const isFailing = [true, false];
   const acknowledgedAt: number[] = [];
   const log = createMemoryLog();
-  const receiver = createHttpReceiver({
-    signingSecret: new Secret('s'.repeat(16)),
-    egress: {
-      acknowledgement(reply) {
-        acknowledgedAt.push(stored.length);
-        return reply;
-      },
-    },
-    log,
-    now: () => new Date(),
-  });
   const ends: LifecycleHandlers = {
     changed: () => undefined,
     async store(eventId, of) {
@@ -100,19 +89,26 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
       stored.push([eventId, of]);
     },
   };
-  const slackApp = createBolt({
-    receiver,
+  const deliver = createDeliver({
     ends,
     inFlight: createInFlight({ manyTenants: false }),
     log,
     metrics: createMetrics(),
     now: () => new Date(),
-    logger: createBoltLog(log),
-    apiUrl: 'http://127.0.0.1:9/api/',
-    fetch,
-  } as unknown as Parameters<typeof createBolt>[0]);
-  await slackApp.init();
-  const server = createServer((request, response) => void receiver.handle(request, response));
+  } as unknown as Parameters<typeof createDeliver>[0]);
+  const handle = createHttpReceiver({
+    signingSecret: new Secret('s'.repeat(16)),
+    egress: {
+      acknowledgement(reply) {
+        acknowledgedAt.push(stored.length);
+        return reply;
+      },
+    },
+    deliver,
+    log,
+    now: () => new Date(),
+  });
+  const server = createServer((request, response) => void handle(request, response));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const body = JSON.stringify({
@@ -136,22 +132,19 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
 test('over a socket, what fails is not acknowledged, so that Slack sends it again', async () => {
   const slack = await startSlack();
   const log = createMemoryLog();
+  let tries = 0;
   const receiver = createSocketReceiver({
     appToken: new Secret(slack.appToken),
     apiUrl: `${slack.url}/api/`,
     egress: { acknowledgement: (reply) => reply },
-    logger: createBoltLog(log),
-    log,
-  });
-  let tries = 0;
-  const failsOnce = {
-    async processEvent({ ack }: { ack: () => Promise<void> }) {
+    async deliver(_body, ack) {
       tries += 1;
       if (tries === 1) throw new Error('the database is away');
       await ack();
     },
-  };
-  receiver.init(failsOnce as unknown as App);
+    logger: createLibraryLog(log),
+    log,
+  });
   await receiver.start();
   expect((await slack.event({ type: 'app_uninstalled' })).status).toBe(200);
   expect(tries).toBe(2);

@@ -3,7 +3,7 @@ import { renderLinkForm } from '../../../src/views/origin-errors/origin-errors.t
 import { type Bot, connect, startBot } from '../../support/bot.ts';
 import { buttons } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
-import { alice, bob, eve, offers, ops, says } from '../words.ts';
+import { alice, bob, offers, ops, says } from '../words.ts';
 
 /** Where the bot is not a member. */
 const random = 'C0RANDOM0';
@@ -130,16 +130,6 @@ describe('a shortcut', () => {
     await person.closeModal();
   });
 
-  test('people of another organization are refused beside the message, and no modal opens for them', async () => {
-    const shared = 'C0SHARED0';
-    const { ts } = bot.slack.as(alice, shared).say(`<https://${hostOf(0)}/>`);
-    const visitor = bot.slack.as(eve, shared);
-    await visitor.shortcut('origin-errors:link', { ts });
-    const refusal = await visitor.waitForMessage(says.ownPeopleOnly);
-    expect(refusal.ephemeral).toBe(true);
-    expect(visitor.modals()).toEqual([]);
-  });
-
   test('“Find a zone” opens the form at once, and shows the zone in it', async () => {
     const person = bot.slack.as(alice, ops);
     const before = person.messages().length;
@@ -178,22 +168,5 @@ describe('a shortcut', () => {
     const fewer = await without.waitForModal(offers('connect:open'));
     expect(fewer.reads).not.toMatch(/Zones|Settings/);
     await without.closeModal();
-  });
-
-  test('a shortcut runs once, however often it is delivered', async () => {
-    const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
-    const person = bot.slack.as(alice, ops);
-    await person.shortcut('origin-errors:link', { ts });
-    await person.waitForModal(/24 hours in/);
-    const asked = bot.cdn.requests.length;
-    await bot.slack.redeliver();
-    await person.shortcut('home:menu');
-    await person.waitForModal(/Loading/);
-    expect(bot.cdn.requests.length).toBe(asked);
-    while (person.modal()) await person.closeModal();
-  });
-
-  test('all this broke no rule of Slack', () => {
-    expect(bot.slack.problems).toEqual([]);
   });
 });

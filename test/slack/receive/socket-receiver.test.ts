@@ -1,18 +1,17 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import type { App } from '@slack/bolt';
 import { expect, test } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createSocketReceiver } from '../../../src/slack/receive/socket-receiver.ts';
+import { createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
 const secret = 'a1B2-very-much-a-secret-77';
 
 /** Acknowledges with a secret. */
-const leak = (ack: (reply: object) => Promise<void>): Promise<void> =>
+const leak = (_body: object, ack: (reply?: unknown) => Promise<void>): Promise<void> =>
   withSecrets(() => {
     registerSecret('zone-key', secret);
     return ack({ text: secret });
@@ -35,11 +34,11 @@ async function setUp(...frames: readonly object[]) {
     appToken: new Secret('xapp-1'),
     apiUrl: 'https://slack.invalid/api/',
     egress: createEgress({ log }),
-    logger: createBoltLog(log),
+    deliver: leak,
+    logger: createLibraryLog(log),
     log,
     fetch: async () => Response.json({ ok: true, url }),
   });
-  receiver.init({ processEvent: ({ ack }: never) => leak(ack) } as unknown as App);
   const close = async (): Promise<void> => {
     await receiver.stop();
     slack.close();

@@ -4,9 +4,8 @@ import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
-import { createClients } from '../../../src/slack/send/clients.ts';
+import { createClients, createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { limitConnections } from '../../../src/slack/web/limits.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
@@ -204,13 +203,14 @@ describe('signed HTTP', () => {
 test('the connection of a signed request stays, and that of a stranger makes room', async () => {
   const signingSecret = new Secret('signing-0123456789abcdef');
   const log = createLogger('silent');
-  const receiver = createHttpReceiver({
+  const handle = createHttpReceiver({
     signingSecret,
     egress: createEgress({ log }),
+    deliver: async () => undefined,
     log,
     now: () => new Date(),
   });
-  const server = createServer((asked, response) => void receiver.handle(asked, response));
+  const server = createServer((asked, response) => void handle(asked, response));
   let ms = 0;
   limitConnections(server, { max: 2, now: () => ms });
   await once(server.listen(0, '127.0.0.1'), 'listening');
@@ -276,7 +276,7 @@ test('a rate-limited job delays no person: they have separate clients', async ()
   try {
     const clients = createClients({
       apiUrl: bot.env['SLACK_API_URL'] ?? '',
-      logger: createBoltLog(createLogger('silent')),
+      logger: createLibraryLog(createLogger('silent')),
       egress: createEgress({ log: createLogger('silent') }),
       sendNativeBlocks: (_way, content, send) => send(content),
     });

@@ -2,15 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import type { App } from '@slack/bolt';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
-import { createClients, createResponseUrls } from '../../../src/slack/send/clients.ts';
+import { createClients, createLibraryLog, createResponseUrls } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
-import { createResponder, type Responder } from '../../../src/slack/send/responder.ts';
+import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
 import { createWeb } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { sign } from '../signed.ts';
@@ -55,7 +53,7 @@ describe('to Slack', () => {
   };
   const clients = createClients({
     apiUrl: 'https://slack.test/api/',
-    logger: createBoltLog(log),
+    logger: createLibraryLog(log),
     egress,
     sendNativeBlocks,
     fetch,
@@ -116,10 +114,10 @@ describe('to Slack', () => {
     response.end('ok');
   };
   const hooks = createServer((request, response) => void receive(request, response));
-  let responder: Responder;
+  let respond: Respond;
   beforeAll(async () => {
     await once(hooks.listen(0, '127.0.0.1'), 'listening');
-    responder = createResponder({
+    respond = createResponder({
       route: {
         responseUrl: `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/1`,
         channelId: 'C1',
@@ -137,7 +135,7 @@ describe('to Slack', () => {
   });
 
   test('an answer by response_url that holds a secret is not sent, and not by another way either', async () => {
-    await expect(leaking(() => responder.send({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
+    await expect(leaking(() => respond({ text: secret }))).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toEqual([]);
     findStopped('response_url');
   });
@@ -147,7 +145,7 @@ describe('to Slack', () => {
       registerSecret('zone-text', 'tenant-42/blue');
       const text = 'The tenant-42/blue rule';
       await clients.interactive(new Secret('xoxb-test'), 'T1').chat.postMessage({ channel: 'C1', text });
-      await responder.send({ text });
+      await respond({ text });
       expect(egress.acknowledgement({ text })).toEqual({ text: 'The [secret] rule' });
     });
     expect(sent).toHaveLength(2);
@@ -155,12 +153,12 @@ describe('to Slack', () => {
   });
 
   test('a message that is there to bring this kind of secret goes out; another kind in it does not', async () => {
-    await leaking(() => responder.send({ text: secret, carries: ['zone-key'] }));
+    await leaking(() => respond({ text: secret, carries: ['zone-key'] }));
     expect(sent).toHaveLength(1);
     await expect(
       leaking(() => {
         registerSecret('cdn-key', 'another-secret-0815');
-        return responder.send({ text: `${secret} another-secret-0815`, carries: ['zone-key'] });
+        return respond({ text: `${secret} another-secret-0815`, carries: ['zone-key'] });
       }),
     ).rejects.toThrow(SecretLeakBlocked);
     expect(sent).toHaveLength(1);
@@ -194,24 +192,20 @@ describe('acknowledgements', () => {
   });
 
   /** A bot that answers every delivery with the secret. */
-  const leaky = {
-    processEvent: ({ ack }: { ack: (reply: unknown) => Promise<void> }) =>
-      leaking(() => ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] })),
-  } as unknown as App;
+  const deliver = (_body: object, ack: (reply?: unknown) => Promise<void>): Promise<void> =>
+    leaking(() => ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] }));
 
   test('over signed HTTP none leaves', async () => {
     const signingSecret = 'signing-0123456789abcdef';
-    const receiver = createHttpReceiver({
+    const handle = createHttpReceiver({
       signingSecret: new Secret(signingSecret),
       egress,
+      deliver,
       log,
       now: () => new Date(),
     });
-    receiver.init(leaky);
-    const server = createServer((request, response) => void receiver.handle(request, response)).listen(
-      0,
-      '127.0.0.1',
-    );
+    const server = createServer((request, response) => void handle(request, response));
+    server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const body = 'payload=%7B%7D';
     const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {

@@ -20,8 +20,7 @@ import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess } from '../../../src/slack/installations.ts';
 import { createPeople } from '../../../src/slack/people.ts';
-import { createBoltLog } from '../../../src/slack/receive/bolt.ts';
-import { createClients } from '../../../src/slack/send/clients.ts';
+import { createClients, createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
@@ -47,7 +46,7 @@ export async function createPortsHarness(options: {
   const { db } = database;
   const [slack, cdn] = await Promise.all([startSlack({ now: () => now().getTime() }), startCdn({ zones })]);
   const log = createMemoryLog();
-  const logger = createBoltLog(log);
+  const logger = createLibraryLog(log);
   const apiUrl = `${slack.url}/api/`;
   const sealer = createSealer(await createKeyring());
   const keyStore = createKeyStore({ db, sealer, now });

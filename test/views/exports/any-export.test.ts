@@ -74,16 +74,17 @@ test('whatever was asked for, every message of an export is one that Slack takes
           elapsedMs: 61_000,
           attempt: 2,
         } as const;
+        const failure = { message: words, hint: words, reference: 'ABCDEFGH' };
         for (const message of [
           views.renderProgress(one, progress),
           views.renderUnderWay(one, 'The CDN is rate limiting.'),
-          views.renderDone(one, { files: 2, summary, unread }),
-          views.renderDone(one, { files: 0 }),
-          views.renderCancelled(one, 'U0ALICE00'),
-          views.renderCancelled(one, 'system'),
-          views.renderUnknown(one),
+          views.renderOutcome(one, { kind: 'done', files: 2, summary, unread }),
+          views.renderOutcome(one, { kind: 'done', files: 0 }),
+          views.renderOutcome(one, { kind: 'cancelled', by: 'U0ALICE00' }),
+          views.renderOutcome(one, { kind: 'cancelled', by: 'system' }),
+          views.renderOutcome(one, { kind: 'unknown' }),
           views.renderBlocked(one, 'ABCD2345'),
-          views.renderFailed(one, { message: words, hint: words, reference: 'ABCDEFGH' }, true),
+          views.renderOutcome(one, { kind: 'failed', failure, canRepeat: true }),
           views.renderExportList([one, ...others], now),
           views.renderExportList([], now),
           views.renderStarted(one.channel),

@@ -7,28 +7,27 @@ import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { createFileScanner } from '../../../secrets/scanner.ts';
 import { formatBytes, formatDuration } from '../../../views/blocks/format.ts';
 import type { EventFigures, ExportRequest, UnreadReason } from '../../../views/exports/exports.ts';
-import type { EventColumns } from '../csv/columns.ts';
 import {
+  createEventCounter,
   createPseudonymizer,
   createRowCounter,
+  type EventColumns,
   findHeader,
   headerBytes,
   readCsv,
   writePlain,
   writeSafe,
-} from '../csv/csv.ts';
-import { createEventCounter } from '../csv/figures.ts';
+} from '../csv.ts';
 
 export const exportLimits = {
   /** Slack's limit for one file: https://slack.com/help/articles/201330736 */
   fileBytes: 1_000_000_000,
-  /** A larger log is passed on without being read as CSV: its answer has the number of rows and bytes only. */
+  /** Above this the file is not read as CSV, only its rows and bytes are counted. */
   summaryBytes: 32_000_000,
 };
 
-/** A file of an export, ready to be sent. */
 export interface GatheredFile {
-  /** `raw`: what the CDN sent, or its pseudonymized form. `safe`: the copy for spreadsheets. */
+  /** `raw`: as sent, or pseudonymized. `safe`: for spreadsheets. */
   readonly kind: 'raw' | 'safe';
   readonly length: number;
   /** Hexadecimal. */
@@ -37,16 +36,13 @@ export interface GatheredFile {
 
 export interface GatheredLog<File extends GatheredFile = GatheredFile> {
   readonly files: readonly File[];
-  /** Events; with the first row where it is no header that is recognized. */
+  /** With the first row, where it is no header that is recognized. */
   readonly rows: number;
-  /** As the CDN sent them. */
   readonly bytes: number;
   readonly figures: EventFigures | undefined;
-  /** Why there are none. */
   readonly unread: UnreadReason | undefined;
 }
 
-/** Live secrets of these kinds are in a file. */
 export class SecretInFile extends Error {
   override readonly name = 'SecretInFile';
   readonly kinds: readonly string[];
@@ -72,12 +68,7 @@ interface FileWriter {
   readonly end: () => StoredFile;
 }
 
-/**
- * Writes a log to a temporary file as it comes, and makes its summary and its other forms from there. Memory does not grow
- * with the log. If it fails, no file is left.
- *
- * @throws UserError where it is too large, or a wanted form cannot be made; SecretInFile.
- */
+/** Memory does not grow with the log. @throws UserError, SecretInFile; then no file is left. */
 export async function gatherLog(
   source: { readonly body: AsyncIterable<Uint8Array>; readonly length: number | undefined },
   { wanted, limits = exportLimits, directory, onProgress }: GatherOptions,
@@ -117,7 +108,6 @@ export async function gatherLog(
     const file = raw.end();
     const columns = findHeader(start);
     const isLarge = bytes > summaryBytes;
-    // Without a row there is nothing to read, and no address to replace.
     const isRead = counter.rows() > 0 && (!isLarge || wanted.pseudonyms || wanted.spreadsheetSafe);
     const events = columns && !isLarge ? createEventCounter(columns, wanted) : undefined;
     const read = isRead
@@ -143,7 +133,7 @@ export async function gatherLog(
   }
 }
 
-/** `announced`: the length of the log, if it was known before. */
+/** `announced`: if the length was known before. */
 function explainSize({ from, to }: GatherOptions['wanted'], limit: number, announced?: number): UserError {
   const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
   // Events are not spread evenly, so 20 % is left free.
@@ -159,13 +149,12 @@ function explainSize({ from, to }: GatherOptions['wanted'], limit: number, annou
 
 interface ReadOptions {
   readonly wanted: GatherOptions['wanted'];
-  /** Of the first row, if that is a header. */
   readonly columns: EventColumns | undefined;
   readonly events: ReturnType<typeof createEventCounter> | undefined;
   readonly openFile: (kind: GatheredFile['kind']) => FileWriter;
 }
 
-/** Reads a log as CSV and makes its other forms. Undefined where it cannot be read, and no other form is wanted. */
+/** Undefined where the log is no CSV, and no other form is wanted. */
 async function readLog(
   start: Buffer,
   content: EncryptedTempFile,
@@ -209,15 +198,11 @@ export type EncryptedTempFile = ReturnType<typeof createEncryptedTempFile>;
 
 const pieceLength = 256 * 1024;
 
-/**
- * A file for personal data. It has no name, so the system removes it with this process, however the process ends. It is
- * encrypted under a key that only this process's memory holds, so what remains on the disk cannot be read. Written once,
- * then read. Synchronous: use only in worker threads.
- */
+/** Without a name, so that it ends with this process, and encrypted under a key in memory. Synchronous: for threads. */
 export function createEncryptedTempFile(directory: string) {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const file = openUnnamed(directory);
-  // The key is used for this one file, so a counter from zero never repeats.
+  // The key is for this one file, so a counter from zero never repeats.
   const key = randomBytes(32);
   const counter = Buffer.alloc(16);
   const cipher = createCipheriv('aes-256-ctr', key, counter);
@@ -233,12 +218,11 @@ export function createEncryptedTempFile(directory: string) {
       for (let at = 0; at < sealed.length; ) at += writeSync(file, sealed, at);
       length += sealed.length;
     },
-    /** Once, after the last piece. Returns the SHA-256 of the plain bytes, hexadecimal. */
+    /** Returns the SHA-256 of the plain bytes, hexadecimal. */
     finish: () => hash.digest('hex'),
-    /** The whole file, from the beginning. */
     *read(): Generator<Uint8Array, void> {
       const decipher = createDecipheriv('aes-256-ctr', key, counter);
-      // One buffer for all pieces: decrypting copies.
+      // One buffer suffices: decrypting copies.
       const buffer = Buffer.allocUnsafeSlow(pieceLength);
       for (let at = 0; at < length; ) {
         const bytes = readSync(file, buffer, 0, pieceLength, at);
@@ -254,7 +238,7 @@ export function createEncryptedTempFile(directory: string) {
   };
 }
 
-/** The file loses its name at once; a process that is killed right then leaves an empty one. */
+/** A process that is killed right here leaves an empty file. */
 function openUnnamed(directory: string): number {
   const path = join(directory, `${randomUUID()}.spool`);
   const file = openSync(path, 'wx+', 0o600);

@@ -13,10 +13,7 @@ import type { ExportProgress, FromWorker, GatherTask, PackedFailure, ToWorker } 
 
 export type ExportThread = ReturnType<typeof startExportThread>;
 
-/**
- * The worker thread of one export. It downloads the log, scans it for live secrets, counts its events, writes encrypted
- * files and uploads them. The thread that answers people never sees the bytes.
- */
+/** The worker thread of one export: downloads, scans, counts, encrypts and uploads. No other thread sees the bytes. */
 export function startExportThread({
   onAttempt,
   now,
@@ -33,7 +30,7 @@ export function startExportThread({
   let task: PromiseWithResolvers<unknown> | undefined;
   let failure: Error | undefined;
   let onSent: ((bytes: number) => void) | undefined;
-  // The job meets further secrets during the export: they are sent with the next progress report.
+  // The job meets further secrets meanwhile.
   const inJob = AsyncLocalStorage.snapshot();
   const sentSecrets = new Set<NotedSecret>();
 
@@ -88,20 +85,14 @@ export function startExportThread({
   });
 
   return {
-    /** The latest report of the thread. */
     progress: () => progress,
-    /**
-     * Once per thread. When the signal aborts, the thread ends and its connections close.
-     *
-     * @throws ApiError, UserError, SecretInFile; other errors keep their code only.
-     */
+    /** Once per thread. @throws ApiError, UserError, SecretInFile; others keep their code only. */
     async gather(key: Secret, request: ExportRequest, signal: AbortSignal) {
       sendSecrets();
       const task = { ...options, key: key.reveal(), request, now: now().getTime() };
       const log = await run<GatheredLog>({ gather: task }, signal);
       return { ...log, files: log.files.map(createFile) };
     },
-    /** Removes the files and ends what is under way. */
     async close(): Promise<void> {
       fail(new Error('the thread of an export was closed'));
       await worker.terminate();

@@ -17,18 +17,17 @@ export interface GatherTask {
   readonly key: string;
   readonly request: ExportRequest;
   readonly directory: string;
-  /** The process's clock, ms since the epoch. */
+  /** In ms since the epoch. */
   readonly now: number;
 }
 
 interface SendTask {
-  /** Index in the gathered files. */
   readonly file: number;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** One task at a time. `secrets`: live secrets that must not be in a file. */
+/** One task at a time. `secrets` must not be in a file. */
 export type ToWorker =
   | { readonly gather: GatherTask }
   | { readonly send: SendTask }
@@ -43,9 +42,7 @@ export type FromWorker =
 export interface ExportProgress {
   readonly bytes: number;
   readonly rows: number;
-  /** The length that the CDN announced. */
   readonly announced: number | undefined;
-  /** Taken by Slack. */
   readonly sent: number;
 }
 
@@ -115,7 +112,7 @@ export type PackedFailure =
   | { readonly kinds: readonly string[] }
   | { readonly code: string | undefined; readonly network: string | undefined };
 
-/** Prepares an error for the other thread. Unknown errors keep only their code: their messages may quote the request. */
+/** Unknown errors keep only their code: their messages may quote the request. */
 function pack(error: unknown): PackedFailure {
   if (error instanceof ApiError) return { facts: Object.assign({}, error) };
   if (error instanceof UserError) return { message: error.message, hint: error.hint };

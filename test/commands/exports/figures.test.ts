@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { generateEventRows } from '../../../../simulator/cdn/event-rows.ts';
-import { readHeader } from '../../../../src/commands/exports/csv/columns.ts';
-import { createEventCounter } from '../../../../src/commands/exports/csv/figures.ts';
-import type { EventFigures } from '../../../../src/views/exports/exports.ts';
+import { generateEventRows } from '../../../simulator/cdn/event-rows.ts';
+import { createEventCounter, readHeader } from '../../../src/commands/exports/csv.ts';
+import type { EventFigures } from '../../../src/views/exports/exports.ts';
 import { cell } from './arbitraries.ts';
 
 const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)];

@@ -31,3 +31,19 @@ export async function callWithToken(origin: string, token: string, tool: string,
   await client.close();
   return { isError };
 }
+
+/** Arguments of a call that finds something, where the account has something. */
+export const argumentsOf: Readonly<Record<string, object>> = {
+  list_zones: {},
+  get_zone: { zone: 'shop' },
+  list_origin_errors: { zone: 'shop' },
+  get_app: { app: 'app0api00000001' },
+  get_script: { script: '301' },
+  get_upload_scanning: { shield_zone: '501' },
+  list_zone_changes: {},
+  compare_zones: { one: 'shop', other: 'media' },
+  list_my_requests: {},
+  get_request: { request: 'none' },
+  propose_volume_deletion: { app: 'app0api00000001', volume: 'data-1', reason: 'The node is gone' },
+  propose_variable_change: { script: '301', variable: '12', required: true, reason: 'So says the runbook' },
+};

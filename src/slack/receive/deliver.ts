@@ -1,14 +1,11 @@
-import {
-  App,
-  type BlockAction,
-  type Logger,
-  LogLevel,
-  type Receiver,
-  type SlackShortcut,
-  type SlashCommand,
+import type {
+  BlockAction,
+  BlockSuggestion,
+  SlackShortcut,
+  SlashCommand,
+  ViewSubmitAction,
 } from '@slack/bolt';
 import { withSecrets } from '../../secrets/secret.ts';
-import type { Log } from '../../telemetry/log.ts';
 import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
@@ -32,7 +29,7 @@ import { beginStep, refuseStep, runStep } from './steps.ts';
 
 export interface Arrival {
   readonly transport: 'http' | 'socket';
-  /** Slack's own time of it, in ms since the epoch, where it has one. */
+  /** Slack's own time of it in ms, where it has one. */
   readonly sentAt: number | undefined;
 }
 
@@ -47,6 +44,7 @@ interface Body {
   readonly user?: Named;
   readonly event?: {
     readonly type?: string;
+    readonly tab?: string;
     readonly user?: string | { readonly id?: string };
     view?: unknown;
   };
@@ -58,65 +56,40 @@ interface Body {
 }
 type Named = { readonly id?: string } | null | undefined;
 
-type BoltOptions = SlackDeps & {
-  readonly receiver: Receiver;
-  readonly slackFetch: typeof globalThis.fetch;
-  readonly logger: Logger;
-  readonly ends: LifecycleHandlers;
-};
+type DeliverOptions = SlackDeps & { readonly ends: LifecycleHandlers };
 
-/**
- * Passes Slack's deliveries to their handlers: one listener for each kind, since every listener costs time on every
- * request, with routing by `feature:verb` in the registry. All that may wait happens after the acknowledgement, and
- * within the budget of work in flight.
- *
- * Bolt calls `authorize` before forms and menus are acknowledged, where an OAuth look-up would read the database; so it
- * returns nothing here, and tokens come from `InstallationAccess` after the acknowledgement.
- */
-export function createBolt(options: BoltOptions): App {
+export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Promise<void>;
+
+/** Also trims the body. @throws where Slack must send it again: its end of access or its step could not be stored. */
+export function createDeliver(options: DeliverOptions): Deliver {
   const { inFlight, log, metrics, now } = options;
-  const app = new App({
-    receiver: options.receiver,
-    logger: options.logger,
-    authorize: async () => ({}),
-    convoStore: false,
-    deferInitialization: true,
-    ignoreSelf: false,
-    clientOptions: { slackApiUrl: options.apiUrl, allowAbsoluteUrls: false, fetch: options.slackFetch },
-  });
-  const logFailure = async (error: unknown): Promise<void> =>
-    log.error({ error }, 'a delivery failed outside its handler');
+  const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
   const refuse = createRefusal(options);
-  const processEvent = app.processEvent.bind(app);
 
-  const accept = async (body: Body & Record<string, unknown>, ack: Acknowledge): Promise<void> => {
+  const accept = async (body: Body, ack: Acknowledge): Promise<void> => {
     // What must not be lost is stored before it is acknowledged, also in a flood.
     if (body.event) await storeEnds(body, options.ends);
     const step = body.event && (await beginStep(options, body));
     if (step === 'incomplete') return ack();
     const end = inFlight.admit(readOwner(body), JSON.stringify(body).length);
     if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
-    // Nobody waits for it: what waits for its turn would hold the request and its answer all the time.
-    let work: Promise<unknown> = Promise.resolve();
-    const goOn = (started: Promise<unknown>): void => void (work = started.catch(logFailure));
-    const start = step ? () => runStep(options, step) : findAcknowledged(options, body);
+    let work: Promise<unknown> | undefined;
     try {
-      if (!start) return await processEvent({ body, ack, customProperties: { goOn } });
-      await ack();
-      goOn(start());
+      const { reply, start } = step
+        ? { reply: undefined, start: () => runStep(options, step) }
+        : await findHandler(options, body, now());
+      await ack(reply);
+      // Nobody waits for it: what waits for its turn would hold the request all the time.
+      work = start?.().catch(logFailure);
     } finally {
-      void work.then(end);
+      void Promise.resolve(work).then(end);
     }
   };
 
-  app.processEvent = ({ body, ack: send, customProperties }) => {
+  return (body: Body, send, { transport, sentAt }) => {
     const started = performance.now();
-    const { transport, sentAt } = customProperties as Arrival;
-    let isAcknowledged = false;
     const ack: Acknowledge = async (reply) => {
       await send(reply);
-      if (isAcknowledged) return;
-      isAcknowledged = true;
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
@@ -125,43 +98,45 @@ export function createBolt(options: BoltOptions): App {
       withReference(() => withSecrets(() => accept(body, ack))),
     );
   };
-
-  app.view(/[\s\S]*/, async ({ ack, body, view, context }) => {
-    const { form, values, reply } = readForm(view, now());
-    // No value satisfies Bolt's intersection type for this acknowledgement.
-    await ack(reply as never);
-    if (form && body.type === 'view_submission') readGoOn(context)(runForm(options, form, values, body));
-  });
-  app.options(/[\s\S]*/, async ({ ack, body, payload, context }) => {
-    const goOn = readGoOn(context);
-    await ack({
-      options: 'action_id' in payload ? [...(await runPicker(options, body, payload, goOn))] : [],
-    });
-  });
-  app.event(/[\s\S]*/, async ({ event, body, context }) => {
-    const goOn = readGoOn(context);
-    // `message` is the manifest's `message.im`.
-    if (event.type === 'app_mention' || event.type === 'message') goOn(runMessage(options, body));
-    else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(runHome(options, body));
-  });
-  app.error(logFailure);
-  return app;
 }
 
-/** What takes the work that goes on after the acknowledgement: the delivery ends with it. */
-function readGoOn(context: object): (work: Promise<unknown>) => void {
-  return (context as { readonly goOn: (work: Promise<unknown>) => void }).goOn;
+interface Handler {
+  readonly reply?: object | undefined;
+  readonly start?: (() => Promise<unknown>) | undefined;
 }
 
-/** The work of the most frequent kinds, whose acknowledgement says nothing: Bolt would only find out which they are. */
-function findAcknowledged(deps: SlackDeps, body: Body): (() => Promise<unknown>) | undefined {
-  if (body.command !== undefined) return () => runCommand(deps, body as SlashCommand);
-  if (body.actions !== undefined) {
-    const press = body as BlockAction;
-    return async () => press.actions[0] && runAction(deps, press, press.actions[0]);
+/** The handler of a delivery; nothing for a kind that has none. */
+async function findHandler(deps: SlackDeps, body: Body, now: Date): Promise<Handler> {
+  if (body.command !== undefined) return { start: () => runCommand(deps, body as SlashCommand) };
+  switch (body.type ?? 'command') {
+    case 'block_actions': {
+      const press = body as BlockAction;
+      const [pressed] = press.actions;
+      return { start: pressed && (() => runAction(deps, press, pressed)) };
+    }
+    case 'shortcut':
+    case 'message_action':
+      return { start: () => runShortcut(deps, body as SlackShortcut) };
+    case 'view_submission': {
+      const sent = body as ViewSubmitAction;
+      const { form, values, reply } = readForm(sent.view, now);
+      return { reply, start: form && (() => runForm(deps, form, values, sent)) };
+    }
+    case 'block_suggestion': {
+      const { inTime, found } = runPicker(deps, body as BlockSuggestion);
+      return { reply: { options: [...(await inTime)] }, start: () => found };
+    }
+    case 'event_callback': {
+      const { event = {} } = body;
+      // `message` is the manifest's `message.im`.
+      if (event.type === 'app_mention' || event.type === 'message')
+        return { start: () => runMessage(deps, body) };
+      const isHome = event.type === 'app_home_opened' && event.tab === 'home';
+      return isHome ? { start: () => runHome(deps, body as { event_id: string }) } : {};
+    }
+    default:
+      return {};
   }
-  const isShortcut = body.type === 'shortcut' || body.type === 'message_action';
-  return isShortcut ? () => runShortcut(deps, body as SlackShortcut) : undefined;
 }
 
 /**
@@ -176,7 +151,7 @@ function trim(body: Body): void {
   if (view && !isForm) view.blocks = [];
 }
 
-/** Whom a delivery is from, without checking it: this runs in a flood. */
+/** Runs in a flood, so it checks nothing. */
 function readOwner({ user_id: id, team_id: teamId, team, user, event }: Body): Owner {
   const inEvent = typeof event?.user === 'string' ? event.user : event?.user?.id;
   return { tenant: teamId ?? team?.id ?? '', person: id ?? user?.id ?? inEvent ?? '' };
@@ -187,10 +162,7 @@ const busy = 'The bot is busy: too many requests are waiting. Nothing was done; 
 /** Notices on their way at once: behind a Slack that is slow they must not pile up. */
 const mostNotices = 8;
 
-/**
- * Refuses deliveries while too much is under way, in their acknowledgement. That of a press, a shortcut or a message shows
- * nothing: its person gets one notice a minute.
- */
+/** Refuses a delivery in its acknowledgement; where that shows nothing, its person gets one notice a minute. */
 function createRefusal(deps: SlackDeps) {
   const { access, inFlight, log, metrics, now } = deps;
   const shouldTell = oncePerMinute(now);
@@ -206,7 +178,7 @@ function createRefusal(deps: SlackDeps) {
     try {
       const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
       const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
-      await createReplies(deps, sender, route).plain.send({ text: busy }, 'failure');
+      await createReplies(deps, sender, route).plain({ text: busy }, 'failure');
     } catch (error) {
       log.warn({ error }, 'cannot tell a person that the bot is busy');
     } finally {
@@ -227,7 +199,6 @@ function createRefusal(deps: SlackDeps) {
   };
 }
 
-/** The acknowledgement that says it; undefined for kinds whose acknowledgement shows nothing. */
 function describeRefusal({ command, type, actions, event, view }: Body) {
   if (command !== undefined)
     return { kind: 'command', reply: { response_type: 'ephemeral', text: busy } } as const;
@@ -238,24 +209,4 @@ function describeRefusal({ command, type, actions, event, view }: Body) {
   if (type === 'view_submission') return { kind: 'form', reply: refuseForm(view, 'Busy', busy) } as const;
   if (event) return { kind: 'message' } as const;
   return { kind: actions === undefined ? 'shortcut' : 'action' } as const;
-}
-
-/**
- * The logger of Slack's libraries. Their debug lines hold whole payloads with tokens and typed keys, so they are
- * dropped at every LOG_LEVEL.
- */
-export function createBoltLog(log: Log): Logger {
-  return {
-    debug: () => undefined,
-    info: (...parts) => log.debug({}, join(parts)),
-    warn: (...parts) => log.warn({}, join(parts)),
-    error: (...parts) => log.error({}, join(parts)),
-    setLevel: () => undefined,
-    getLevel: () => LogLevel.INFO,
-    setName: () => undefined,
-  };
-}
-
-function join(parts: readonly unknown[]): string {
-  return parts.map((part) => (part instanceof Error ? part.message : String(part))).join(' ');
 }

@@ -1,39 +1,44 @@
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers/promises';
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { decidePosting } from '../../auth/policy/authorizer.ts';
+import type { Policy } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
+import { dayMs } from '../../lib/time.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
-import type { Job } from '../../store/queue/define-job.ts';
+import { defineJob, type Job } from '../../store/queue/define-job.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { formatDuration } from '../../views/blocks/format.ts';
 import {
+  type ExportOutcome,
   type ExportRequest,
   type Phase,
   renderFileComment,
   renderProgress,
   renderUnderWay,
 } from '../../views/exports/exports.ts';
+import { assertOwnAudience } from '../share.ts';
 import {
   attemptSeconds,
   cancellable,
   type ExportContext,
   type ExportMove,
-  type ExportOutcome,
   type ExportPorts,
   type ExportRow,
   exportJob,
   exportMessageId,
-  type FinishFacts,
   findExport,
   finishExport,
   installationOf,
   moveExport,
+  readFiles,
   requesterOf,
+  selectWithFiles,
   toExportSummary,
 } from './exports.ts';
-import { assertExportAudience, classifyFailure } from './failures.ts';
+import { classifyFailure } from './failures.ts';
 import { SecretInFile } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
@@ -50,7 +55,7 @@ const abandoned = new UserError(
 // Leaves time to store and show the end.
 const overdueMs = (attemptSeconds - 5 * 60) * 1000;
 
-/** Makes an export: the queue runs one attempt of it at a time. */
+/** The queue runs one attempt of an export at a time. */
 export const runExportJob: Job<{ id: string }, ExportPorts> = {
   ...exportJob,
   async run(stored, context) {
@@ -62,7 +67,7 @@ export const runExportJob: Job<{ id: string }, ExportPorts> = {
       { id, from: cancellable },
       { state: 'running', run, attempt: sql<number>`attempt + 1` },
     );
-    // The attempt before this one may have died while Slack was asked to show the files.
+    // The attempt before may have died while Slack was asked to show the files.
     if (!row) return finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
     const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
     if (!at) throw new Error('an export runs without a message');
@@ -80,7 +85,6 @@ interface Attempt {
   readonly row: ExportRow;
   readonly at: Posted;
   readonly context: ExportContext;
-  /** Matches until the export was cancelled, or another attempt has it. */
   readonly move: ExportMove;
 }
 
@@ -88,24 +92,22 @@ async function finish(
   context: ExportContext,
   move: ExportMove,
   outcome: ExportOutcome,
-  facts?: FinishFacts,
+  sha256?: string,
 ): Promise<void> {
-  await context.db.transaction().execute((trx) => finishExport(trx, context, move, outcome, facts));
+  await context.db.transaction().execute((trx) => finishExport(trx, context, move, outcome, sha256));
 }
 
 async function attempt(about: Attempt): Promise<void> {
   const { row, move, context } = about;
   const { ports, log } = context;
   const one = toExportSummary(row);
-  // It starts while the permission is checked.
   const thread = ports.exportThread();
   const reporter = startProgressReporter(about, thread);
   let isSharing = false;
   try {
     await authorize(about);
     const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
-    const { rows, bytes, figures, unread } = gathered;
-    // Without an event there is no file.
+    const { rows, figures, unread } = gathered;
     const files = rows > 0 ? gathered.files.length : 0;
     if (files > 0)
       await send(about, gathered, reporter, () => {
@@ -117,29 +119,23 @@ async function attempt(about: Attempt): Promise<void> {
       bars: figures.bars,
       top: { action: figures.top.action, country: figures.top.country },
     };
-    await finish(
-      context,
-      move,
-      { kind: 'done', files, summary, unread },
-      { row_count: rows, byte_count: bytes, sha256: gathered.files[0]?.sha256 },
-    );
+    const [first] = gathered.files;
+    await finish(context, move, { kind: 'done', files, summary, unread }, first?.sha256);
   } catch (error) {
     await reporter.stop();
-    const { rows, bytes } = thread.progress();
-    const facts = { row_count: rows, byte_count: bytes };
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'unknown whether export was posted');
-      await finish(context, move, { kind: 'unknown' }, facts);
+      await finish(context, move, { kind: 'unknown' });
     } else {
       const outcome = await handleFailure(about, error, reporter.signal);
-      if (outcome) await finish(context, move, outcome, facts);
+      if (outcome) await finish(context, move, outcome);
     }
   } finally {
     await thread.close();
   }
 }
 
-/** Nothing was posted: tries again later, or answers how the export ends. */
+/** Nothing was posted: tries again later, or returns how the export ends. */
 async function handleFailure(
   about: Attempt,
   thrown: unknown,
@@ -148,7 +144,7 @@ async function handleFailure(
   const { row, at, move, context } = about;
   const { db, ports, log, now, signal } = context;
   if (reason === taken || thrown === taken) return showOutcomeAgain(about);
-  // This process stops: the queue gives the job to another.
+  // The queue gives the job to another process.
   if (signal.aborted) throw thrown;
   const one = toExportSummary(row);
   const cause = thrown instanceof SecretInFile ? ports.blockFile(thrown.kinds) : thrown;
@@ -170,7 +166,6 @@ async function handleFailure(
   });
   if (!isWaiting) return showOutcomeAgain(about);
   const pause = `${why} Trying again in ${formatDuration(retryAfterMs)}.`;
-  // Best effort: the next attempt shows where it is.
   await ports
     .slack(installationOf(row), signal)
     .update(at, renderUnderWay(one, pause))
@@ -178,35 +173,24 @@ async function handleFailure(
   return undefined;
 }
 
-/** The export was cancelled: progress that was on its way to Slack may have replaced the words that say so. */
+/** Late progress may have replaced the words that say so. */
 async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt): Promise<undefined> {
   const row = await findExport(db, id);
   if (row?.ended_at) await db.transaction().execute((trx) => ports.outbox.edit(trx, exportMessageId(id)));
 }
 
-/** Repeats the decision of the form: settings, groups, keys and channels change. */
-async function authorize({ row, context: { ports } }: Attempt): Promise<void> {
-  const decision = await decidePosting(
-    ports.authorizer(requesterOf(row)),
-    'export',
-    row.channel ?? undefined,
-  );
-  if (decision.allowed) return;
+/** Settings, groups and keys may have changed since the form. */
+async function authorize({ row, context: { ports } }: Attempt): Promise<Policy> {
+  const authorizer = ports.authorizer(requesterOf(row));
+  const decision = await decidePosting(authorizer, 'export', row.channel ?? undefined);
+  if (decision.allowed) return authorizer.policy();
   ports.refused(decision.reason);
   const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
 
-// Slack answers fifty such questions a minute, and the form asked when the export began.
+// Slack answers fifty such questions a minute, and the form has just asked.
 const audienceKnownMs = 30_000;
-
-/** A channel may have become shared since the form was sent. */
-async function checkAudience({ row, context: { ports, signal, now } }: Attempt): Promise<void> {
-  if (row.channel === null || now().getTime() - row.asked_at.getTime() < audienceKnownMs) return;
-  const audience = await ports.slack(installationOf(row), signal).readAudience(row.channel);
-  const { exportChannels } = await ports.authorizer(requesterOf(row)).policy();
-  assertExportAudience(row.channel, audience, exportChannels);
-}
 
 async function send(
   about: Attempt,
@@ -230,10 +214,11 @@ async function send(
     channel: at.channel,
     comment: renderFileComment(one, figures, gathered.files[0]?.sha256 ?? ''),
     async beforeShare(ids) {
-      await authorize(about);
-      await checkAudience(about);
-      reporter.setPhase('sharing');
-      // Cancelling and sharing exclude each other: only a running export can move here.
+      const policy = await authorize(about);
+      const isKnown = context.now().getTime() - row.asked_at.getTime() < audienceKnownMs;
+      if (row.channel !== null && !isKnown)
+        assertOwnAudience('export', row.channel, await slack.readAudience(row.channel), policy);
+      // Cancelling and sharing exclude each other.
       const isMoved = await moveExport(
         context.db,
         { ...move, from: ['running'] },
@@ -251,12 +236,12 @@ function nameFile({ shieldZoneId, from, to }: ExportRequest, suffix: string): st
   return `events-${shieldZoneId}-${begin}-${end}${suffix}.csv`;
 }
 
-// Slack accepts about fifty edits of messages a minute, for all exports together.
+// Slack accepts about fifty edits a minute, for all exports together.
 const reportEveryMs = 3_000;
 
 type ProgressReporter = ReturnType<typeof startProgressReporter>;
 
-/** Stores and shows the progress of an attempt while it runs, and aborts it when it has to end. */
+/** Shows the progress while an attempt runs, and aborts it when it has to end. */
 function startProgressReporter({ row, at, move, context }: Attempt, thread: ExportThread) {
   const { db, log, now, ports } = context;
   const one = toExportSummary(row);
@@ -287,17 +272,94 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   const reporting = keepReporting().catch(() => undefined);
 
   return {
-    /** Aborted with `taken`, or `overdue` close to the job's time limit; or when the bot stops. */
+    /** Aborted with `taken` or `overdue`, or when the bot stops. */
     signal: AbortSignal.any([context.signal, controller.signal]),
-    /** `bytes`: of the files, in the phase `sending`. */
     setPhase(next: Phase, bytes?: number): void {
       phase = next;
       toSend = bytes;
     },
-    /** Resolves once no request is under way, so that no older message replaces the last one. */
+    /** Waits for the last request, so that no older message replaces the end. */
     async stop(): Promise<void> {
       stopped.abort();
       await reporting;
     },
   };
+}
+
+// As long as the buttons that repeat an export are useful.
+const requestsKeptMs = 7 * dayMs;
+const rowsKeptMs = 90 * dayMs;
+// Slack accepts about fifty deletions a minute.
+const mostAtOnce = 100;
+
+export const exportRetentionJob = defineJob({
+  name: 'export-upkeep',
+  cron: '41 * * * *',
+  data: z.object({}),
+  async run(_data, context: ExportContext) {
+    const { db, now, log } = context;
+    const before = (keptMs: number): Date => new Date(now().getTime() - keptMs);
+    // Requests and outcomes hold search words.
+    await db
+      .updateTable('exports')
+      .set({ request: null, ending: null })
+      .where('ended_at', '<', before(requestsKeptMs))
+      .where('request', 'is not', null)
+      .execute();
+    await db
+      .deleteFrom('exports')
+      .where('ended_at', '<', before(rowsKeptMs))
+      .where((row) => row.or([row('files', '=', '[]'), row('files_deleted_at', 'is not', null)]))
+      .execute();
+    for (const { tenant } of await selectWithFiles(db).select('tenant').distinct().execute()) {
+      try {
+        await deleteDue(tenant, context);
+      } catch (error) {
+        // The next hour tries again.
+        log.warn({ error, tenant }, 'files of exports could not be deleted');
+      }
+    }
+  },
+});
+
+async function deleteDue(tenant: string, context: ExportContext): Promise<void> {
+  const { db, now, ports, signal, log } = context;
+  const rows = selectWithFiles(db).selectAll().where('tenant', '=', tenant);
+  const any = await rows.limit(1).executeTakeFirst();
+  if (!any) return;
+  // The policy of any requester is the tenant's.
+  const { exportKeepDays } = await ports.authorizer(requesterOf(any)).policy({ fresh: true });
+  if (exportKeepDays === 0) return;
+  const endedBefore = new Date(now().getTime() - exportKeepDays * dayMs);
+  // Random, so that files that cannot be deleted do not keep the others.
+  const due = rows.where('ended_at', '<=', endedBefore).orderBy(sql`random()`).limit(mostAtOnce);
+  for (const row of await due.execute()) {
+    if (signal.aborted) return;
+    try {
+      await deleteFiles(row, exportKeepDays, context);
+    } catch (error) {
+      if (error instanceof SlackFailure && error.code === 'ratelimited') throw error;
+      log.warn({ error, tenant, id: row.id }, 'files of an export could not be deleted');
+    }
+  }
+}
+
+async function deleteFiles(row: ExportRow, afterDays: number, context: ExportContext): Promise<void> {
+  const { db, now, ports, signal } = context;
+  const files = readFiles(row);
+  const slack = ports.slack(installationOf(row), signal);
+  for (const file of files) await slack.deleteFile(file);
+  await db.transaction().execute(async (trx) => {
+    await trx.updateTable('exports').set({ files_deleted_at: now() }).where('id', '=', row.id).execute();
+    await ports.audit.record(
+      {
+        tenant: row.tenant,
+        actor: 'system',
+        event: 'export-deleted',
+        subject: row.user_id,
+        detail: { export: row.id, files: files.length, afterDays },
+      },
+      trx,
+    );
+  });
 }
