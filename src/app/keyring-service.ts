@@ -18,8 +18,7 @@ export const sealedTables: readonly SealedTable[] = [
   operationValuesTable,
 ];
 
-const checkFileMs = 5_000;
-const rewrapMs = 10 * minuteMs;
+const roundMs = 5 * minuteMs;
 
 /**
  * Reads a changed key file again, and rewraps in the background. @throws UserError where the keyring does not open the database.
@@ -49,7 +48,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   const stopping = new AbortController();
   let release = registerKeys(current);
   let isUnusable = false;
-  let rewrappedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
@@ -61,7 +59,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     release = registerKeys(next);
     releaseOld();
     current = next;
-    rewrappedAt = Number.NEGATIVE_INFINITY;
     log.info({ keyIds: keyring.ids }, 'using the changed key file');
   };
 
@@ -90,8 +87,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
       if (!isUnusable) log.error({ error }, 'cannot use the changed key file; keeping the earlier keys');
       isUnusable = true;
     }
-    if (performance.now() - rewrappedAt < rewrapMs) return;
-    rewrappedAt = performance.now();
     await rewrapRows().catch((error: unknown) =>
       log.warn({ error }, 'cannot rewrap sealed rows; trying again later'),
     );
@@ -112,7 +107,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     /** Goes on in the background, on a timer that does not hold the process. */
     start(): void {
       void refresh();
-      timer = setInterval(() => void refresh(), checkFileMs).unref();
+      timer = setInterval(() => void refresh(), roundMs).unref();
     },
     async stop(): Promise<void> {
       clearInterval(timer);

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
+import { storeWithRetries } from '../store/database.ts';
 import { defineJob, type Job, type JobContext } from '../store/queue/define-job.ts';
 import type { Enqueue } from '../store/queue/queue.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
@@ -367,15 +367,7 @@ async function end(
     for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
       await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await db.transaction().execute(store);
-    } catch (error) {
-      if (tries >= 5) throw error;
-      log.warn({ message: row.id, error }, 'end of message could not be stored, trying again');
-      await sleep(100 * 2 ** tries);
-    }
-  }
+  await storeWithRetries(() => db.transaction().execute(store), context.signal);
 }
 
 async function findFollowers(trx: Trx, row: Row): Promise<string[]> {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import type { Pool } from 'pg';
@@ -97,6 +98,20 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
 const undefinedTable = '42P01';
 
 const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
+
+/** Stores what cannot be learnt again, such as Slack's answer: a deadlock or a restart of the database is waited for. */
+export async function storeWithRetries<T>(store: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await store();
+    } catch (error) {
+      if (attempt >= storeAttempts || signal.aborted) throw error;
+      await setTimeout(250 * 2 ** attempt);
+    }
+  }
+}
+
+const storeAttempts = 6;
 
 /** The bot's tables that this database has, and those of its queue that hold work, parents before children. */
 export async function findExistingTables(db: Db): Promise<string[]> {

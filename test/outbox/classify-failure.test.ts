@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import {
   classifySlackFailure,
-  describeLift,
   isRemovedCode,
   readCode,
   readPlaceCode,
@@ -42,11 +41,6 @@ test.each([
   [new Error('a bug'), { kind: 'not-sent' }],
 ])('%s', (error, expected) => {
   expect(classifySlackFailure(error)).toMatchObject(expected);
-});
-
-test('what can be lifted is named', () => {
-  for (const code of ['missing_scope', 'team_access_not_granted', 'ekm_access_denied', 'access_denied'])
-    expect(describeLift(code)).toMatch(/^[A-Z].*\.$/u);
 });
 
 test.each([

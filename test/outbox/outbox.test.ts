@@ -116,23 +116,6 @@ describe('a message', () => {
     });
   });
 
-  test('of a transaction that fails is never sent', async () => {
-    const failing = harness.db.transaction().execute(async (trx) => {
-      await harness.ports.outbox.put(trx, {
-        id: 'one',
-        kind: note,
-        about: { text: 'one' },
-        installation: acme,
-        to: { places: [ops] },
-        doubt: 'look',
-      });
-      throw new Error('no');
-    });
-    await expect(failing).rejects.toThrow('no');
-    await run(5);
-    expect(harness.slack.calls).toEqual([]);
-  });
-
   test('that is cancelled before it is sent is not sent; afterwards it is too late', async () => {
     await put('one');
     expect(await cancel('one')).toBe(true);
@@ -264,19 +247,16 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
 });
 
 describe('a refusal that passes', () => {
-  test.each(['rate_limited', 'team_added_to_org', 'message_limit_exceeded', 'accesslimited'])(
-    '%s is tried again with growing pauses, in the same place',
-    async (code) => {
-      harness.slack.script.fail('chat.postMessage', code, 4);
-      await put('one', { to: { places: [ops, alice] } });
-      await run(13);
-      expect(findCalls('chat.postMessage')).toHaveLength(3);
-      await run(30);
-      expect(findCalls('chat.postMessage')).toHaveLength(5);
-      expect(read()).toEqual([['one', undefined]]);
-      expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
-    },
-  );
+  test('is tried again with growing pauses, in the same place', async () => {
+    harness.slack.script.fail('chat.postMessage', 'team_added_to_org', 4);
+    await put('one', { to: { places: [ops, alice] } });
+    await run(13);
+    expect(findCalls('chat.postMessage')).toHaveLength(3);
+    await run(30);
+    expect(findCalls('chat.postMessage')).toHaveLength(5);
+    expect(read()).toEqual([['one', undefined]]);
+    expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
+  });
 
   test('ends when the message is out of date', async () => {
     harness.slack.script.fail('chat.postMessage', 'accesslimited', 100);
@@ -295,15 +275,6 @@ describe('a refusal that an admin can lift', () => {
     expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'access_denied' }]);
     const waits = harness.log.entries.filter(({ message }) => message.includes('a setting in Slack'));
     expect(waits).toMatchObject([{ fields: { code: 'access_denied', fix: expect.any(String) } }]);
-  });
-
-  test('is kept until the message is out of date', async () => {
-    harness.slack.script.fail('chat.postMessage', 'enterprise_is_restricted', 100);
-    await put('one', { expiresAt: new Date(at + 600_000) });
-    await run(500);
-    expect(ended).toEqual([]);
-    await run(700);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
   });
 });
 

@@ -63,8 +63,8 @@ function makeZone(index: number): PullZone {
   };
 }
 
-test('of 300 zones whose hidden values equal visible ones every answer goes out whole, and no secret with it', async () => {
-  const zones = Array.from({ length: 300 }, (_, index) => makeZone(index));
+test('of 100 zones whose hidden values equal visible ones every answer goes out whole, and no secret with it', async () => {
+  const zones = Array.from({ length: 100 }, (_, index) => makeZone(index));
   await using harness = await createCommandHarness({ data: { zones } });
   const person = harness.person();
   let answers = 0;
@@ -85,5 +85,5 @@ test('of 300 zones whose hidden values equal visible ones every answer goes out 
     // Reads every zone.
     if (id % 10 === 0) await look(() => person.run(`zones ${name}`));
   }
-  expect(answers).toBeGreaterThan(600);
+  expect(answers).toBeGreaterThan(200);
 }, 60_000);

@@ -70,20 +70,19 @@ describe.each([
       'no such thing',
       `"${key}" key=${key}`,
     ];
-    const things = ['', String(zone?.Id), key, ...(isFull ? more : [])];
-    for (const command of commands) {
+    const things = ['', String(zone?.Id), key];
+    for (const [nth, command] of commands.entries()) {
       // A button that forgets the key may have been pressed.
       await connect(bot, alice);
       const examples = isFull ? command.examples : command.examples.slice(0, 1);
-      for (const words of [...examples, ...things.map((thing) => `${command.name} ${thing}`)]) {
+      const typed = [...things, ...(isFull ? [more[nth % more.length] ?? ''] : [])];
+      for (const words of [...examples, ...typed.map((thing) => `${command.name} ${thing}`)]) {
         await say(bot, alice, words);
         await look(alice);
       }
       await say(bot, bob, `${command.name} ${String(zone?.Id)}`);
       await say(bot, eve, command.name);
     }
-    if (isFull)
-      for (const alias of commands.flatMap(({ aliases = [] }) => aliases)) await say(bot, alice, alias);
     for (const text of [key, `zoness ${key}`, typedKey, `zones ${typedKey}`, `help ${typedKey}`])
       await say(bot, alice, text);
     await bot.slack.as(alice, ops).openHome();
@@ -222,7 +221,8 @@ describe.each([
         init,
       });
     });
-    for (const { name } of commands) await say(bot, alice, `${name} shop`);
+    for (const { name } of commands.filter((_, nth) => isFull || nth % 3 === 0))
+      await say(bot, alice, `${name} shop`);
     bot.breakFetch(undefined);
     expect(bot.slack.problems).toEqual([]);
   }, 300_000);
@@ -240,7 +240,7 @@ describe.each([
       script.rateLimit(method, 1, 1);
       script.drop(method, 1);
     }
-    for (let round = 0; round < 4; round += 1)
+    for (let round = 0; round < 2; round += 1)
       for (const name of ['zones', 'zone', 'connect', 'whoami']) await say(bot, alice, name);
     while (bot.slack.as(alice, ops).modal()) await bot.slack.as(alice, ops).closeModal();
     expect(bot.logs.get('warn')?.join('')).toContain('Slack refused a response_url');

@@ -1,9 +1,9 @@
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isDistinctive } from '../../src/secrets/encodings.ts';
 import {
   createFileScanner,
   findSecretKinds,
+  isDistinctive,
   redactDoubtful,
   redactSecrets,
   redactValues,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { isDistinctive } from '../../secrets/encodings.ts';
 import { hostnameSecretFields, isSecretField, zoneSecretFields } from '../../secrets/fields.ts';
-import { textOf } from '../../secrets/scanner.ts';
+import { isDistinctive, textOf } from '../../secrets/scanner.ts';
 import { registerSecret, registerShown } from '../../secrets/secret.ts';
 import { isObject } from '../http/errors.ts';
 import { count, flag, id, omitMissing, text, texts } from '../http/lenient.ts';

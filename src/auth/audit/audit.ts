@@ -10,53 +10,42 @@ import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 
 /** The events that can be recorded. A new one is a word here and a sentence in `views/audit.ts`. */
-export const auditEvents = [
-  'key-linked',
-  'key-destroyed',
-  'key-mismatch',
-  'key-entry-refused',
-  'policy-changed',
-  'policy-asked',
-  'policy-rejected',
-  'export-made',
-  'export-ended',
-  'export-deleted',
-  'digest-created',
-  'digest-changed',
-  'digest-paused',
-  'digest-taken-over',
-  'digest-deleted',
-  'alert-created',
-  'alert-changed',
-  'alert-paused',
-  'alert-taken-over',
-  'alert-deleted',
-  'alert-acknowledged',
-  'alert-snoozed',
-  'denied',
-  'keyring-changed',
-  'operation-proposed',
-  'operation-approval',
-  'operation-approved',
-  'operation-executing',
-  'operation-succeeded',
-  'operation-failed',
-  'operation-unknown',
-  'operation-denied',
-  'operation-expired',
-  'operation-cancelled',
-  'answer-shared',
-  'step-run',
-  'tool-run',
-  'token-made',
-  'token-ended',
-  'name-given',
-  'name-removed',
-  'default-zone-set',
-  'audit-exported',
-  'tenant-erased',
-] as const;
-export type AuditEvent = (typeof auditEvents)[number];
+const eventWords = {
+  key: ['linked', 'destroyed', 'mismatch', 'entry-refused'],
+  policy: ['changed', 'asked', 'rejected'],
+  export: ['made', 'ended', 'deleted'],
+  digest: ['created', 'changed', 'paused', 'taken-over', 'deleted'],
+  alert: ['created', 'changed', 'paused', 'taken-over', 'deleted', 'acknowledged', 'snoozed'],
+  denied: [''],
+  keyring: ['changed'],
+  operation: [
+    'proposed',
+    'approval',
+    'approved',
+    'executing',
+    'succeeded',
+    'failed',
+    'unknown',
+    'denied',
+    'expired',
+    'cancelled',
+  ],
+  answer: ['shared'],
+  step: ['run'],
+  tool: ['run'],
+  token: ['made', 'ended'],
+  name: ['given', 'removed'],
+  'default-zone': ['set'],
+  audit: ['exported'],
+  tenant: ['erased'],
+} as const;
+type Words = typeof eventWords;
+type Named<Subject extends string, Word> = Word extends '' ? Subject : `${Subject}-${Word & string}`;
+export type AuditEvent = { [Subject in keyof Words]: Named<Subject, Words[Subject][number]> }[keyof Words];
+
+export const auditEvents = Object.entries(eventWords).flatMap(([subject, words]) =>
+  words.map((word) => (word ? `${subject}-${word}` : subject) as AuditEvent),
+);
 
 export interface AuditInput {
   /** A `tenantId`, or `deployment`. */

@@ -182,7 +182,7 @@ export async function findOtherAdmins(
   return [];
 }
 
-export const changedByAdmins: readonly Decision['reason'][] = [
+const changedByAdmins: readonly Decision['reason'][] = [
   'not-admin',
   'not-operator',
   'not-approver',
@@ -190,8 +190,12 @@ export const changedByAdmins: readonly Decision['reason'][] = [
   'other-channel',
 ];
 
-/** Admins whom the bot knows; none where Slack does not answer. */
-export async function findAdmins(people: People, policies: Policies, person: Person): Promise<string[]> {
+/** Admins whom the bot knows, where they can change this refusal; none where Slack does not answer. */
+export async function findAdmins(
+  { reason }: Decision,
+  { people, policies, person }: { people: People; policies: Policies; person: Person },
+): Promise<string[]> {
+  if (!changedByAdmins.includes(reason)) return [];
   const known = [person.userId, ...(await policies.knownPeople(tenantId(person)))];
   try {
     return await findOtherAdmins(people, known, '', { fresh: false });

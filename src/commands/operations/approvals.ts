@@ -3,7 +3,6 @@ import { tenantId } from '../../auth/identity.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { renderAnswer } from '../../views/operations/answers.ts';
 import * as lists from '../../views/operations/approvals.ts';
 import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
@@ -84,7 +83,7 @@ export async function decideAfresh(
 /** @throws UserError where the person may not decide. */
 export async function renderPress(answer: Answer, context: Context): Promise<Message> {
   if (answer.kind === 'not-allowed') throw await createRefusal(answer.decision, context);
-  return renderAnswer(answer);
+  return lists.renderAnswer(answer);
 }
 
 const affectedAction: Action = {
@@ -93,7 +92,7 @@ const affectedAction: Action = {
   newMessage: true,
   async run(id, { ledger, person }) {
     const operation = await findOperation(ledger, tenantId(person), id);
-    return operation ? lists.renderAffected(operation) : renderAnswer({ kind: 'not-found' });
+    return operation ? lists.renderAffected(operation) : lists.renderAnswer({ kind: 'not-found' });
   },
 };
 

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { type ExpressionBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { CdnClient } from '../../api/cdn.ts';
@@ -9,6 +8,7 @@ import type { Policies } from '../../auth/policy/policies.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import { storeWithRetries } from '../../store/database.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
@@ -77,7 +77,7 @@ export const executeOperationJob = defineJob({
     const settlement = cdn || kind.keyless ? await send(kind, begun, cdn, ports) : noKey;
     const { word, instances } = settlement.outcome;
     log.info({ operation: id, state: settlement.state, word, instances }, 'operation executed');
-    await settleWithRetries(ledger, id, settlement, signal);
+    await storeWithRetries(() => settle(ledger, id, settlement), signal);
   },
 });
 
@@ -160,20 +160,6 @@ function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   if (known) return end('failed', known);
   if (code !== 'refused') return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
   return end('failed', kind.nameRefusal?.(error) ?? 'refused');
-}
-
-const settleAttempts = 6;
-
-async function settleWithRetries(ledger: Ledger, id: string, settlement: Settlement, signal: AbortSignal) {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      await settle(ledger, id, settlement);
-      return;
-    } catch (error) {
-      if (attempt >= settleAttempts || signal.aborted) throw error;
-      await setTimeout(250 * 2 ** attempt);
-    }
-  }
 }
 
 /** Stores the outcome. A late answer also replaces `unknown`, unless a person has confirmed an outcome. */

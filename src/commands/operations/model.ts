@@ -6,7 +6,7 @@ import type { Actor, Decision, Policy } from '../../auth/policy/policy.ts';
 import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Db, Schema } from '../../store/schema.ts';
-import type { ShownAnswer } from '../../views/operations/answers.ts';
+import type { ShownAnswer } from '../../views/operations/approvals.ts';
 import type { Consequences, ShownOperation } from '../../views/operations/describe.ts';
 import {
   type EventRow,

@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { type Person, personKey, tenantId, toPersonColumns } from '../../auth/identity.ts';
 import {
   assertKnown,
-  changedByAdmins,
   computeQuorum,
   findAdmins,
   findApproverCandidates,
@@ -21,7 +20,7 @@ import { type ApprovalNeeds, waitsForRequester } from '../../views/operations/de
 import type { Context } from '../define.ts';
 import { queueExecution } from './execute.ts';
 import { countApprovals, findKind, type Kind, type OperationRow } from './kinds/kind.ts';
-import { type FormAbout, queueMessages, variableForm } from './messages.ts';
+import { type FormAbout, linkStepRun, queueMessages, variableForm } from './messages.ts';
 import {
   findCdnKey,
   findOperation,
@@ -32,7 +31,6 @@ import {
   toStorable,
 } from './model.ts';
 import { collectSignedParts, computeSeal } from './seal.ts';
-import { linkStepRun } from './steps.ts';
 import {
   appendEvent,
   inTransaction,
@@ -261,12 +259,11 @@ export async function assertAllowed(decision: Decision, context: Context): Promi
 
 export async function createRefusal(
   decision: Decision,
-  { people, policies, person }: Pick<Context, 'people' | 'policies' | 'person'>,
+  who: Pick<Context, 'people' | 'policies' | 'person'>,
   reference?: string,
 ): Promise<UserError> {
-  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(people, policies, person) : [];
-  const helpers = { admins, reader: person.userId };
-  const { message, hint, offer } = renderRefusal(decision, people.missingScopes(), helpers);
+  const helpers = { admins: await findAdmins(decision, who), reader: who.person.userId };
+  const { message, hint, offer } = renderRefusal(decision, who.people.missingScopes(), helpers);
   return new UserError(message, hint, offer, reference);
 }
 

@@ -12,7 +12,7 @@ import {
   type OperationRow,
   type VoidReason,
 } from './kinds/kind.ts';
-import { refreshMessages } from './messages.ts';
+import { endStepOf, refreshMessages } from './messages.ts';
 import {
   findApprovals,
   findTargetName,
@@ -24,7 +24,6 @@ import {
   transitionsFrom,
 } from './model.ts';
 import { collectSignedParts } from './seal.ts';
-import { endStepOf } from './steps.ts';
 import { destroyValue, type ValueStore } from './values.ts';
 
 /**

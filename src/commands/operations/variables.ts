@@ -8,7 +8,7 @@ import { Secret } from '../../secrets/secret.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { addFailure } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
-import { renderProposed, renderUndoOffer } from '../../views/operations/answers.ts';
+import { renderProposed, renderUndoOffer } from '../../views/operations/approvals.ts';
 import { describeOutcome, describeScriptConsequences, renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';

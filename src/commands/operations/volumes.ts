@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts';
 import { contentHash } from '../../lib/canonical-json.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { isNote } from '../../views/blocks/menu.ts';
-import { renderProposed } from '../../views/operations/answers.ts';
+import { renderProposed } from '../../views/operations/approvals.ts';
 import { renderSent } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Command, type Context, defineForm, type Feature } from '../define.ts';

@@ -10,7 +10,7 @@ import {
 import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
-import { renderAnswer } from '../../views/operations/answers.ts';
+import { renderAnswer } from '../../views/operations/approvals.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
 import { decideAfresh, pressWith, renderPress } from '../operations/approvals.ts';

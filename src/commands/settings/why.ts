@@ -1,4 +1,4 @@
-import { changedByAdmins, findAdmins } from '../../auth/policy/authorizer.ts';
+import { findAdmins } from '../../auth/policy/authorizer.ts';
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
@@ -57,13 +57,13 @@ async function renderDecision(
   about: string | undefined,
   context: Context,
 ): Promise<Message> {
-  const { people, policies, channelId, person } = context;
+  const { people, channelId, person } = context;
   // Only the look-ups that this decision used.
   const needsGroups = !['none', 'read', 'admin'].includes(wanted.needs);
   const missing = people
     .missingScopes()
     .filter(({ lookup }) => (lookup === 'admins' ? wanted.needs === 'admin' : needsGroups));
-  const admins = changedByAdmins.includes(decision.reason) ? await findAdmins(people, policies, person) : [];
+  const admins = await findAdmins(decision, context);
   return views.renderWhy({ ...wanted, decision, about, channelId, missing, admins, reader: person.userId });
 }
 

@@ -65,16 +65,6 @@ test('a linked key comes back whole, until another replaces it, and is not store
   expect([replaced?.key.reveal(), replaced?.linkedAt]).toEqual(['second', now]);
 });
 
-test('forgetting destroys the row and says whether there was one', async () => {
-  const database = await embedded.emptyDatabase();
-  const keyStore = await keyStoreOn(database);
-  await keyStore.link(alice, new Secret('key'));
-  expect(await keyStore.forget(alice)).toBe(true);
-  expect(await keyStore.forget(alice)).toBe(false);
-  expect(await keyStore.reveal(alice)).toBeUndefined();
-  expect(await database.db.selectFrom('linked_keys').selectAll().execute()).toEqual([]);
-});
-
 test('equal user ids in two workspaces are two people, in those of one organisation the same', async () => {
   const keyStore = await keyStoreOn(await embedded.emptyDatabase());
   const inCorp = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };

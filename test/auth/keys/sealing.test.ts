@@ -39,21 +39,6 @@ test('no changed character opens', async () => {
   );
 });
 
-test('no flipped bit opens, in any part', async () => {
-  const sealed = await sealer.seal(new Secret('the key of alice'), context);
-  const parts = sealed.split('.');
-  for (const [index, part] of parts.entries()) {
-    if (index === 0) continue;
-    const bytes = Buffer.from(part, 'base64url');
-    for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-      const flipped = Buffer.from(bytes);
-      flipped.writeUInt8(flipped.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      const changed = parts.with(index, flipped.toString('base64url')).join('.');
-      await expect(sealer.open(changed, context)).rejects.toBeInstanceOf(SealError);
-    }
-  }
-});
-
 test('no shortened part opens, nor one under a header that names a shorter tag or another algorithm', async () => {
   const sealed = await sealer.seal(new Secret('the key of alice'), context);
   const parts = sealed.split('.');
@@ -77,19 +62,6 @@ test('no other context opens it', async () => {
       await expect(sealer.open(sealed, wrong)).rejects.toMatchObject({ code: 'refused' });
     }),
   );
-});
-
-test('a version changed, added or left out does not open it', async () => {
-  const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
-  for (const right of versions) {
-    const sealed = await sealer.seal(new Secret('key'), { ...context, version: right });
-    expect((await sealer.open(sealed, { ...context, version: right })).reveal()).toBe('key');
-    for (const wrong of versions.filter((version) => version !== right)) {
-      await expect(sealer.open(sealed, { ...context, version: wrong })).rejects.toMatchObject({
-        code: 'refused',
-      });
-    }
-  }
 });
 
 test('a signature holds for its own parts, in their order, under its own key', async () => {
@@ -134,16 +106,6 @@ test('the context is not stored, and sealing twice gives different text', async 
     .map((part) => Buffer.from(part, 'base64url').toString('latin1'))
     .join('\n');
   expect(stored).not.toContain(context.userId);
-});
-
-test('the header names version, key and algorithms', async () => {
-  const [version, header = ''] = (await sealer.seal(new Secret('key'), context)).split('.');
-  expect(version).toBe('v1');
-  expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toMatchObject({
-    alg: 'A256GCMKW',
-    enc: 'A256GCM',
-    kid: sealer.keyId,
-  });
 });
 
 test('a key that left the keyring is named in the refusal', async () => {

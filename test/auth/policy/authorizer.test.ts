@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { createAudit, verifyChain } from '../../../src/auth/audit/audit.ts';
 import type { MissingScope, People, Profile } from '../../../src/auth/identity.ts';
 import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
@@ -12,13 +12,15 @@ import {
   findOtherAdmins,
   RolesUnknown,
 } from '../../../src/auth/policy/authorizer.ts';
-import { createPolicies } from '../../../src/auth/policy/policies.ts';
+import { createPolicies, type Policies } from '../../../src/auth/policy/policies.ts';
 import { type Actor, decideApproval, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
+import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring } from '../keyring/keyrings.ts';
 
-const { embedded } = await prepareEngines();
+const engines = await prepareEngines();
+const { embedded } = engines;
 const now = (): Date => new Date('2026-11-21T08:00:00Z');
 const person = { teamId: 'T0ACME000', userId: 'U0OLIVIA0' };
 const member: Profile = { admin: false, foreign: false, deleted: false, timeZone: undefined };
@@ -293,4 +295,86 @@ test('the candidates are named or in a group, without deactivated people, or nob
   ]);
   const unread = { ...people, members: async () => undefined };
   await expect(findApproverCandidates(unread, rules)).rejects.toThrow(RolesUnknown);
+});
+
+const wallClock = (): Date => new Date();
+const acme = 'T0ACME000';
+
+function policiesOn({ db }: Database, now = wallClock): Policies {
+  return createPolicies({ db, audit: createAudit({ db, now }), now });
+}
+
+const naming = (...operators: string[]): Policy => ({ ...initialPolicy, operators });
+const change = (tenant: string, base: number, policy: Policy, by = 'U0ALICE00') => ({
+  tenant,
+  base,
+  policy,
+  by,
+  difference: ['operators: +U0BOB0000'],
+});
+
+test('comes back as it was said, and every older version stays', async () => {
+  const policies = policiesOn(await embedded.emptyDatabase());
+  expect(await policies.current(acme)).toEqual(initialPolicy);
+  const first: Policy = {
+    ...naming('U0BOB0000'),
+    approvalChannel: 'C0OPS0000',
+    caps: { C0DEPLOY0: 'read' },
+    destroyApprovals: 2,
+  };
+  await policies.save(change(acme, 0, first));
+  await policies.save(change(acme, 1, naming()));
+  expect(await policies.current(acme)).toEqual({ ...naming(), version: 2 });
+  expect(await policies.version(acme, 1)).toMatchObject({
+    policy: { ...first, version: 1 },
+    by: 'U0ALICE00',
+  });
+  for (const version of [0, 3, -1]) expect(await policies.version(acme, version)).toBeUndefined();
+});
+
+test('a version that nobody saw before cannot be built upon', async () => {
+  const policies = policiesOn(await embedded.emptyDatabase());
+  expect(await policies.save(change(acme, 7, naming('U0EVIL000')))).toEqual({
+    saved: false,
+    meanwhile: undefined,
+  });
+  expect(await policies.current(acme)).toEqual(initialPolicy);
+});
+
+test('is not saved where it cannot be recorded', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const now = wallClock;
+  const audit = { ...createAudit({ db, now }), record: () => Promise.reject(new Error('disk full')) };
+  const policies = createPolicies({ db, audit, now });
+  await expect(policies.save(change(acme, 0, naming('U0BOB0000')))).rejects.toThrow('disk full');
+  expect(await policies.current(acme)).toEqual(initialPolicy);
+});
+
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('of twenty who save at once one does, and each other hears of whom', async () => {
+    const database = await emptyDatabase();
+    const [here, there] = [policiesOn(database), policiesOn(database)];
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? here : there).save(change(acme, 0, naming(`U${index}`), `U${index}`)),
+      ),
+    );
+    const winners = outcomes.flatMap((outcome) => (outcome.saved ? [outcome.policy] : []));
+    expect(winners).toHaveLength(1);
+    const told = outcomes.flatMap((outcome) => (outcome.saved ? [] : [outcome.meanwhile?.by]));
+    expect(told).toEqual(Array.from({ length: 19 }, () => winners[0]?.operators[0]));
+    const recorded = await createAudit({ db: database.db, now: wallClock }).recent(acme, 50);
+    expect(recorded).toHaveLength(1);
+    expect(await verifyChain(database.db, acme)).toMatchObject({ ok: true, records: 1 });
+  });
+});
+
+test('settings that cannot be read allow nothing', async () => {
+  const database = await embedded.emptyDatabase();
+  const row = { tenant: acme, version: 1, body: '{"operators":"everybody"}' };
+  await database.db
+    .insertInto('policies')
+    .values({ ...row, changed_by: 'U0ALICE00', changed_at: new Date() })
+    .execute();
+  await expect(policiesOn(database).current(acme)).rejects.toThrow(/invalid_type/);
 });

@@ -42,17 +42,17 @@ const requests: readonly TestRequest[] = [
 ];
 const roles = ['none', 'named', 'by group', 'of another group'] as const;
 
-const table = requests.flatMap((request) =>
-  [0, 1, 2, 3].flatMap((needed) =>
+const table = [0, 1, 2]
+  .flatMap((needed) =>
     [true, false].flatMap((own) =>
       roles.flatMap((role) =>
         [true, false].flatMap((admin) =>
-          [true, false].map((foreign) => ({ request, needed, own, role, admin, foreign })),
+          [true, false].map((foreign) => ({ needed, own, role, admin, foreign })),
         ),
       ),
     ),
-  ),
-);
+  )
+  .map((row, nth) => ({ ...row, request: requests[Math.floor(nth / 2) % 2] ?? deletion }));
 type Row = (typeof table)[number];
 
 function rulesFor({ needed, role }: Row): Policy {
@@ -79,10 +79,12 @@ function predictDecision({ needed, own, role, foreign }: Row): string {
   return role === 'named' || role === 'by group' ? 'done' : 'not-allowed: not-approver';
 }
 
-test('the table has every request, approvals, requester, role, admin and foreign', () => {
-  expect(table).toHaveLength(2 * 4 * 2 * 4 * 2 * 2);
-  // Not their own, not foreign, two of four roles, one to three approvals: 2 × 3 × 2 × 2 of admin.
-  expect(table.filter((row) => predictDecision(row) === 'done')).toHaveLength(24);
+test('the table has approvals, requester, role, admin and foreign', () => {
+  expect(table).toHaveLength(3 * 2 * 4 * 2 * 2);
+  // Not their own, not foreign, two of four roles, one or two approvals: 2 × 2 × 2 of admin, both requests among them.
+  const done = table.filter((row) => predictDecision(row) === 'done');
+  expect(done).toHaveLength(8);
+  expect(new Set(done.map(({ request }) => request.kind)).size).toBe(2);
 });
 
 /** A row's request, and the facts of somebody who presses a button of it. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { cancel, confirmOutcome, deny } from '../../../src/commands/operations/decide.ts';
 import { expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
+import { rejectStepRun } from '../../../src/commands/operations/messages.ts';
 import type { Operation } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
-import { rejectStepRun } from '../../../src/commands/operations/steps.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { UserError } from '../../../src/errors.ts';
 import {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { connect, disconnect } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { says } from './words.ts';
@@ -6,6 +6,7 @@ import {
   type ApprovalWorkspace,
   alice,
   bob,
+  configure,
   countDeleteRequests,
   ops,
   reason,
@@ -41,6 +42,19 @@ describe('a volume is deleted', () => {
   async function askFor(volume: Volumes) {
     await requestDeletion(team, volume);
     return team.bob.waitForMessage(says.asksToDelete(volume.volumeId));
+  }
+
+  /** Submits the open form and returns the form that comes back. */
+  async function submitAgain(values: Record<string, unknown>) {
+    const { hash, callback_id: id } = team.alice.modal() ?? {};
+    await team.alice.submit(values);
+    return team.alice.waitForModal((view) => view.callback_id === id && view.hash !== hash);
+  }
+
+  async function openNewForm(): Promise<string> {
+    const volume = team.addVolume();
+    await openForm(volume);
+    return volume.volumeId;
   }
 
   test('an approved deletion runs, and its messages say so', async () => {
@@ -296,12 +310,126 @@ describe('a volume is deleted', () => {
       const user = { id: alice, team_id, deleted: true };
       if (why === 'a disconnected key') await disconnect(team.alice);
       else await team.bot.slack.event({ type: 'user_change', user }, { teamId: team_id });
-      await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads));
-      if (why === 'a disconnected key') await team.alice.waitForMessage(says.cancelledWithKey);
+      // Edits of a workspace are shown one a second, after some at once.
+      await team.bob.waitForMessage(({ ts, reads }) => ts === card.ts && /cancelled/.test(reads), 20_000);
+      if (why === 'a disconnected key') await team.alice.waitForMessage(says.cancelledWithKey, 20_000);
       await connect(team.bot, alice, ops);
       expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     },
   );
+
+  test('40 approvals at once by two people send one request, and each press is answered', async () => {
+    const volume = team.addVolume();
+    const { volumeId } = volume;
+    const { ts } = await askFor(volume);
+    const countAnswers = (): number =>
+      [team.bob, team.dave].flatMap((member) =>
+        member.messages().filter(({ reads }) => says.approved().test(reads) || says.decided.test(reads)),
+      ).length;
+    const before = countAnswers();
+    const presses = Array.from({ length: 40 }, (_, index) =>
+      (index % 2 === 0 ? team.bob : team.dave).press('approvals:approve', { ts }),
+    );
+    await Promise.all(presses);
+    await team.alice.waitForMessage(says.deleted(volumeId), 20_000);
+    await expect.poll(() => countAnswers() - before, { timeout: 20_000 }).toBe(40);
+    expect(countDeleteRequests(team, volumeId)).toBe(1);
+  });
+
+  test('a press by a person of another organization does nothing and is answered', async () => {
+    const volume = team.addVolume();
+    const at = { ts: (await askFor(volume)).ts };
+    // The channel is shared with theirs after the card was posted.
+    const { channels } = team.bot.slack.world;
+    const channel = channels.get('C0DEPLOY0');
+    const members = channel?.members ?? new Set();
+    const visitors = [...members, ...(channels.get('C0SHARED0')?.members ?? [])];
+    Object.assign(channel ?? {}, { shared: true, members: new Set(visitors) });
+    onTestFinished(() => void Object.assign(channel ?? {}, { shared: false, members }));
+    const visitor = team.bot.slack.as('U0EVE0000', 'C0DEPLOY0');
+    await visitor.press('approvals:approve', at);
+    await visitor.waitForMessage(says.foreignOrganisation);
+    await visitor.press('approvals:deny', at);
+    expect(visitor.modal()).toBeUndefined();
+    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
+  });
+
+  test('a quorum that cannot be reached is refused before the request is made', async () => {
+    await configure(team.carol, { destroyApprovals: '3' });
+    onTestFinished(() => configure(team.carol, { destroyApprovals: '1' }));
+    const volume = team.addVolume();
+    await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
+    const modal = await team.alice.waitForModal(says.tooFewApprovers);
+    expect(readStable(modal)).toMatchInlineSnapshot(`
+      "That did not work
+      :warning: This needs 3 approvals, and only 2 other people can give one. Nothing was requested.
+      An admin names approvers in /cdn settings. Requesters never approve their own requests.
+      Reference <reference>
+      Close"
+    `);
+    const isCard = ({ reads }: { readonly reads: string }): boolean =>
+      says.asksToDelete(volume.volumeId).test(reads);
+    expect(team.bob.messages().some(isCard)).toBe(false);
+  });
+
+  describe('what was typed stays', () => {
+    afterEach(async () => {
+      await configure(team.carol, { operators: [alice] });
+      team.bot.cdn.faults.clear();
+    });
+
+    test('a failing CDN leaves the form as it was, and the next submission replaces the failure', async () => {
+      const confirmVolumeId = await openNewForm();
+      team.bot.cdn.faults.add({ times: Infinity, status: 404 });
+      const back = await submitAgain({ confirmVolumeId, reason });
+      expect(back.state.values['reason']?.['reason']).toMatchObject({ value: reason });
+      expect(back.state.values['confirmVolumeId']?.['confirmVolumeId']).toMatchObject({
+        value: confirmVolumeId,
+      });
+      const again = await submitAgain({});
+      expect(again.blocks).toHaveLength(back.blocks.length);
+    });
+
+    test('a right that is gone since the form was opened leaves what was typed', async () => {
+      const confirmVolumeId = await openNewForm();
+      await configure(team.carol, { operators: [] });
+      const back = await submitAgain({ confirmVolumeId, reason });
+      expect(back.state.values['reason']?.['reason']).toMatchObject({ value: reason });
+      expect(readStable(back.reads).slice(0, 300)).toMatchSnapshot();
+    });
+
+    test('a value that may be a secret is not sent back, the ids are', async () => {
+      await team.alice.slash('variable 301 7');
+      await team.alice.waitForModal('variables:submit');
+      await configure(team.carol, { operators: [] });
+      const back = await submitAgain({ defaultValue: 'hidden-value-of-it' });
+      expect(back.state.values['variableId']?.['variableId']).toMatchObject({ value: '7' });
+      expect(JSON.stringify(back)).not.toContain('hidden-value-of-it');
+    });
+
+    test('a press in a form that is refused leaves what was chosen', async () => {
+      await team.alice.slash('export 501');
+      const opened = await team.alice.waitForModal('event-logs:submit');
+      await configure(team.carol, { operators: [] });
+      await team.alice.press('event-logs:window:1h');
+      const back = await team.alice.waitForModal(
+        ({ hash, callback_id: id }) => id === opened.callback_id && hash !== opened.hash,
+      );
+      expect(Object.keys(back.state.values)).toEqual(Object.keys(opened.state.values));
+    });
+
+    test('of a form that is closed by then the failure says what was typed', async () => {
+      const app = team.bot.cdn.data.apps[0]?.id ?? '';
+      await team.alice.slash(`name app ${app}`);
+      await team.alice.waitForModal('names:submit');
+      await disconnect(team.alice);
+      const before = team.alice.messages().length;
+      await team.alice.submit({ name: 'Checkout of the EU' });
+      await expect.poll(() => team.alice.messages().length).toBeGreaterThan(before);
+      expect(team.alice.messages().at(-1)?.reads).toContain('Checkout of the EU');
+      await connect(team.bot, alice, ops);
+    });
+  });
 
   test('no message or form breaks a limit of Slack', () => {
     expect(team.bot.slack.problems).toEqual([]);

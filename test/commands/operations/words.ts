@@ -20,11 +20,8 @@ export const says = {
   reportsOtherRule: /outcome unknown[^]*but reports it as not required/,
   noUndo: /No undo: the CDN does not reveal the previous value/,
   needsOneApproval: /needs 1 approval/,
-  /** Counted, and more are needed. */
-  counted: /Counted: 1 of 2/,
   approved: (volumeId = '') => new RegExp(`Approved\\. It runs now[^]*${volumeId}`),
   decided: /Already decided/,
-  countedBefore: /You already approved this/,
   ownRequest: /You requested this/,
   notAnApprover: /needs the approver role/,
   notAnOperator: /needs the operator role/,

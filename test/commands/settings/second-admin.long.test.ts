@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
@@ -15,18 +15,23 @@ let people: Record<'alice' | 'bob' | 'carol', Member>;
 /** Carol's own conversation with the bot. */
 let inbox: Member;
 let aliceInbox: Member;
-beforeEach(async () => {
+async function setUp(): Promise<void> {
   bot = await startBot({ zones: 1, transport: 'http', env: { ADMIN_USER_IDS: carol } });
   const { slack } = bot;
   people = { alice: slack.as(alice, ops), bob: slack.as(bob, ops), carol: slack.as(carol, ops) };
   inbox = slack.as(carol, `D${carol}`);
   aliceInbox = slack.as(alice, `D${alice}`);
-});
-afterEach(async () => {
+}
+async function tearDown(): Promise<void> {
   const { problems } = bot.slack;
   await bot.stop();
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+  expect(problems).toEqual([]);
+}
+beforeAll(setUp);
+afterEach(async () => {
+  for (const person of Object.values(people)) while (person.modal()) await person.closeModal();
 });
+afterAll(tearDown);
 
 type View = NonNullable<ReturnType<Member['modal']>>;
 
@@ -46,6 +51,11 @@ async function pressed(person: Member, action: string, ts: string): Promise<stri
   const before = new Set(person.messages().map((message) => message.ts));
   await person.press(action, { ts });
   return readStable(await person.waitForMessage((message) => !before.has(message.ts)));
+}
+
+function demote(userId: string): void {
+  for (const person of bot.slack.world.people)
+    if (person.id === userId) Object.assign(person, { admin: false });
 }
 
 test('an admin who names herself an approver waits for another admin, who confirms', async () => {
@@ -109,13 +119,8 @@ test('the settings show what waits, and its author takes it back there', async (
   expect(readStable(back)).toMatchSnapshot('taken back');
 });
 
-function demote(userId: string): void {
-  for (const person of bot.slack.world.people)
-    if (person.id === userId) Object.assign(person, { admin: false });
-}
-
 test('an undo is decided by the profile of that moment', async () => {
-  await configure(people.alice, { changeApprovals: '2' });
+  await configure(people.alice, { changeApprovals: '3' });
   await people.alice.slash('settings');
   await people.alice.waitForModal('settings:summary');
   demote(alice);
@@ -124,10 +129,13 @@ test('an undo is decided by the profile of that moment', async () => {
   expect(readStable(refused)).toMatchSnapshot('an undo by who is no longer an admin');
   await people.carol.slash('settings');
   const form = await people.carol.waitForModal('settings:summary');
-  expect(form.reads).toContain('2 for a change');
+  expect(form.reads).toContain('3 for a change');
 });
 
 test('a confirmation is decided by the profiles of that moment, of both', async () => {
+  // Profiles are remembered for minutes.
+  await tearDown();
+  await setUp();
   await saveSettings(people.alice, { approvers: [alice] });
   const asked = await card();
   demote(alice);

@@ -50,9 +50,6 @@ describe('the job of a process that is killed', () => {
       const killed = performance.now();
       await kill(first.child);
       expect((await second.says('begun 2')) - killed).toBeLessThan(20_000);
-      const third = await startWorker(dataDir, databaseUrl?.reveal());
-      await kill(second.child);
-      await third.says('put aside 3');
     },
     120_000,
   );

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
 import { createClaims } from '../../../src/auth/claims.ts';
+import { tenantScope } from '../../../src/lib/fair-queue.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
 import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
@@ -49,28 +50,6 @@ async function listJobs(database: Database) {
 
 describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }) => {
   describe.skipIf(skip)('the queue', () => {
-    test('a job that is due at once is kept while it waits to be tried again', async () => {
-      const database = await emptyDatabase();
-      const tried = Promise.withResolvers<void>();
-      const job = defineJob({
-        name: 'failing',
-        data: z.object({}),
-        onePerKey: 'waiting',
-        async run() {
-          tried.resolve();
-          throw new Error('as ordered');
-        },
-      });
-      const queue = await startQueue(database, [job]);
-      await queue.enqueue(job, {}, { key: 'a' });
-      await tried.promise;
-      await queue.enqueue(job, {}, { key: 'a', at: new Date('2020-01-01') });
-      const { rows } = await sql<{ isKept: boolean }>`
-        select keep_until > now() as "isKept" from pgboss.job where name = 'failing'`.execute(database.db);
-      expect(rows.map(({ isKept }) => isKept)).not.toContain(false);
-      expect(rows.length).toBeGreaterThan(0);
-    });
-
     test('what fails between several statements leaves no transaction to others', async () => {
       const database = await (await createLocation()).open();
       await sql`drop schema pgboss cascade`.execute(database.db);
@@ -97,21 +76,6 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       expect(await found).toEqual([{ id: 'row' }]);
     });
 
-    test('a transaction that fails takes its job with it', async () => {
-      const database = await emptyDatabase();
-      const { job, seen, done } = createCountingJob();
-      const queue = await startQueue(database, [job]);
-      const failing = database.db.transaction().execute(async (trx) => {
-        await queue.enqueue(job, { n: 1 }, { in: trx });
-        throw new Error('changed my mind');
-      });
-      await expect(failing).rejects.toThrow('changed my mind');
-      await queue.enqueue(job, { n: 2 });
-      await done;
-      expect(seen).toEqual([2]);
-      expect(await listJobs(database)).toHaveLength(1);
-    });
-
     test('a process that only enqueues leaves the work to the others', async () => {
       const there = await createLocation();
       const database = await there.open();
@@ -134,101 +98,303 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await done;
       expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
     });
+  });
+});
 
-    test('a failure is logged whole, retried later, and stored without what the error held', async () => {
-      const database = await emptyDatabase();
-      const log = createMemoryLog();
-      const { promise: failed, resolve } = Promise.withResolvers<void>();
-      const job = defineJob({
-        name: 'failing',
-        data: z.object({}),
-        async run() {
-          resolve();
-          throw Object.assign(new TypeError('refused'), { options: { headers: { AccessKey: 'S3CRET' } } });
-        },
-      });
-      const queue = await startQueue(database, [job], { log });
-      await queue.enqueue(job, {});
-      await failed;
-      await queue.stop();
-      const [row] = await listJobs(database);
-      expect(row?.state).toBe('retry');
-      expect((row?.output as { message: string } | undefined)?.message).toMatchInlineSnapshot(
-        `"TypeError: the log has it under the job's id"`,
-      );
-      expect(JSON.stringify(row)).not.toContain('S3CRET');
-      expect(log.entries).toMatchObject([
-        { level: 'error', message: 'job failed', fields: { job: 'failing', attempt: 1 } },
-      ]);
-    });
+describe('the queue', () => {
+  const { emptyDatabase } = engines.embedded;
 
-    test('data that is not as the job wants it is refused where it is enqueued', async () => {
-      const database = await emptyDatabase();
-      const { job } = createCountingJob();
-      const queue = await startQueue(database, [job], { work: false });
-      await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(
-        /expected number/,
-      );
-      expect(await listJobs(database)).toEqual([]);
+  test('a job that is due at once is kept while it waits to be tried again', async () => {
+    const database = await emptyDatabase();
+    const tried = Promise.withResolvers<void>();
+    const job = defineJob({
+      name: 'failing',
+      data: z.object({}),
+      onePerKey: 'waiting',
+      async run() {
+        tried.resolve();
+        throw new Error('as ordered');
+      },
     });
+    const queue = await startQueue(database, [job]);
+    await queue.enqueue(job, {}, { key: 'a' });
+    await tried.promise;
+    await queue.enqueue(job, {}, { key: 'a', at: new Date('2020-01-01') });
+    const { rows } = await sql<{ isKept: boolean }>`
+      select keep_until > now() as "isKept" from pgboss.job where name = 'failing'`.execute(database.db);
+    expect(rows.map(({ isKept }) => isKept)).not.toContain(false);
+    expect(rows.length).toBeGreaterThan(0);
+  });
 
-    test('a stop waits for what runs', async () => {
-      const database = await emptyDatabase();
-      const begun = Promise.withResolvers<void>();
-      const goOn = Promise.withResolvers<void>();
-      const job = defineJob({
-        name: 'slow',
-        data: z.object({}),
-        async run() {
-          begun.resolve();
-          await goOn.promise;
-        },
-      });
-      const queue = await startQueue(database, [job]);
-      await queue.enqueue(job, {});
-      await begun.promise;
-      const stopping = queue.stop();
-      goOn.resolve();
-      await stopping;
-      expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
+  test('a transaction that fails takes its job with it', async () => {
+    const database = await emptyDatabase();
+    const { job, seen, done } = createCountingJob();
+    const queue = await startQueue(database, [job]);
+    const failing = database.db.transaction().execute(async (trx) => {
+      await queue.enqueue(job, { n: 1 }, { in: trx });
+      throw new Error('changed my mind');
     });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await queue.enqueue(job, { n: 2 });
+    await done;
+    expect(seen).toEqual([2]);
+    expect(await listJobs(database)).toHaveLength(1);
+  });
 
-    test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
-      const database = await emptyDatabase();
-      const { promise: begun, resolve } = Promise.withResolvers<void>();
-      const job = defineJob({
-        name: 'endless',
-        data: z.object({}),
-        run: async (_data, { signal, db }) => {
-          resolve();
-          await new Promise((done) => signal.addEventListener('abort', done));
-          await createClaims(db, () => new Date())('last words');
-        },
-      });
-      const queue = await startQueue(database, [job]);
-      await queue.enqueue(job, {});
-      await begun;
-      await queue.stop({ graceMs: 0 });
-      expect(await database.db.selectFrom('deliveries').select('id').execute()).toEqual([
-        { id: 'last words' },
-      ]);
-      expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
+  test('a failure is logged whole, retried later, and stored without what the error held', async () => {
+    const database = await emptyDatabase();
+    const log = createMemoryLog();
+    const { promise: failed, resolve } = Promise.withResolvers<void>();
+    const job = defineJob({
+      name: 'failing',
+      data: z.object({}),
+      async run() {
+        resolve();
+        throw Object.assign(new TypeError('refused'), { options: { headers: { AccessKey: 'S3CRET' } } });
+      },
     });
+    const queue = await startQueue(database, [job], { log });
+    await queue.enqueue(job, {});
+    await failed;
+    await queue.stop();
+    const [row] = await listJobs(database);
+    expect(row?.state).toBe('retry');
+    expect((row?.output as { message: string } | undefined)?.message).toMatchInlineSnapshot(
+      `"TypeError: the log has it under the job's id"`,
+    );
+    expect(JSON.stringify(row)).not.toContain('S3CRET');
+    expect(log.entries).toMatchObject([
+      { level: 'error', message: 'job failed', fields: { job: 'failing', attempt: 1 } },
+    ]);
+  });
 
-    test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
-      const database = await emptyDatabase();
-      const findScheduled = async () =>
-        (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
-      const wanted = registered
-        .filter(({ cron }) => cron !== undefined)
-        .map(({ name, cron }) => ({ name, cron, timezone: 'UTC' }))
-        .toSorted((one, other) => one.name.localeCompare(other.name));
-      const queue = await startQueue(database, registered);
-      expect(wanted).toContainEqual({ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' });
-      expect(await findScheduled()).toEqual(wanted);
-      await queue.stop();
-      await startQueue(database, []);
-      expect(await findScheduled()).toEqual([]);
+  test('data that is not as the job wants it is refused where it is enqueued', async () => {
+    const database = await emptyDatabase();
+    const { job } = createCountingJob();
+    const queue = await startQueue(database, [job], { work: false });
+    await expect(queue.enqueue(job, { n: 'seven' as unknown as number })).rejects.toThrow(/expected number/);
+    expect(await listJobs(database)).toEqual([]);
+  });
+
+  test('a stop waits for what runs', async () => {
+    const database = await emptyDatabase();
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const job = defineJob({
+      name: 'slow',
+      data: z.object({}),
+      async run() {
+        begun.resolve();
+        await goOn.promise;
+      },
     });
+    const queue = await startQueue(database, [job]);
+    await queue.enqueue(job, {});
+    await begun.promise;
+    const stopping = queue.stop();
+    goOn.resolve();
+    await stopping;
+    expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  test('what runs longer than the grace of a stop is told to end and gets a moment', async () => {
+    const database = await emptyDatabase();
+    const { promise: begun, resolve } = Promise.withResolvers<void>();
+    const job = defineJob({
+      name: 'endless',
+      data: z.object({}),
+      run: async (_data, { signal, db }) => {
+        resolve();
+        await new Promise((done) => signal.addEventListener('abort', done));
+        await createClaims(db, () => new Date())('last words');
+      },
+    });
+    const queue = await startQueue(database, [job]);
+    await queue.enqueue(job, {});
+    await begun;
+    await queue.stop({ graceMs: 0 });
+    expect(await database.db.selectFrom('deliveries').select('id').execute()).toEqual([{ id: 'last words' }]);
+    expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
+  });
+
+  test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
+    const database = await emptyDatabase();
+    const findScheduled = async () =>
+      (await sql`select name, cron, timezone from pgboss.schedule order by name`.execute(database.db)).rows;
+    const wanted = registered
+      .filter(({ cron }) => cron !== undefined)
+      .map(({ name, cron }) => ({ name, cron, timezone: 'UTC' }))
+      .toSorted((one, other) => one.name.localeCompare(other.name));
+    const queue = await startQueue(database, registered);
+    expect(wanted).toContainEqual({ name: 'housekeeping', cron: '*/15 * * * *', timezone: 'UTC' });
+    expect(await findScheduled()).toEqual(wanted);
+    await queue.stop();
+    await startQueue(database, []);
+    expect(await findScheduled()).toEqual([]);
+  });
+});
+
+interface Left {
+  readonly output: object;
+  readonly deaths: number;
+  readonly hasPutAside?: boolean;
+}
+
+/** What became of one job whose row is as its dead processes left it. */
+async function runAfter(database: Database, left: Left) {
+  const done = Promise.withResolvers<'run' | 'put aside'>();
+  const job = defineJob({
+    name: 'deadly',
+    data: z.object({ n: z.number() }),
+    run: async () => done.resolve('run'),
+    ...(left.hasPutAside !== false && {
+      putAside: async ({ n }: { n: number }) => done.resolve(n === 7 ? 'put aside' : 'run'),
+    }),
+  });
+  const start = async (work: boolean): Promise<Queue> => {
+    const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+    queues.push(queue);
+    await queue.start({ jobs: [job], ports: {}, work });
+    return queue;
+  };
+  const queue = await start(false);
+  await queue.enqueue(job, { n: 7 });
+  const more = JSON.stringify(left.deaths > 0 ? { deaths: left.deaths } : {});
+  await sql`update pgboss.job set state = 'retry', retry_count = 1, output = ${JSON.stringify(left.output)}::jsonb,
+    data = data || ${more}::jsonb`.execute(database.db);
+  await start(true);
+  const ran = await done.promise;
+  const { rows } = await sql<{ deaths: number | null }>`
+    select (data ->> 'deaths')::int as deaths from pgboss.job`.execute(database.db);
+  return { ran, deaths: rows[0]?.deaths ?? 0 };
+}
+
+const lostHere = { message: 'the process ended' };
+const lostElsewhere = { value: { message: 'job heartbeat timeout' } };
+
+test.each([
+  { output: lostHere, deaths: 0, ran: 'run', after: 1 },
+  { output: lostHere, deaths: 1, ran: 'put aside', after: 2 },
+  { output: lostElsewhere, deaths: 1, ran: 'put aside', after: 2 },
+  // Nothing else would tell that it ended: it goes on, as often as it may be tried.
+  { output: lostHere, deaths: 1, hasPutAside: false, ran: 'run', after: 2 },
+  // It failed by itself: no process died.
+  { output: { message: 'Error: the log has it' }, deaths: 1, ran: 'run', after: 1 },
+])('a job after $deaths deaths that ended with $output is $ran', async ({ ran, after, ...left }) => {
+  expect(await runAfter(await engines.embedded.emptyDatabase(), left)).toEqual({ ran, deaths: after });
+});
+
+test('a process that lives and lost its claims has not died', async () => {
+  const database = await engines.embedded.emptyDatabase();
+  const attempts: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const job = defineJob({
+    name: 'lost',
+    data: z.object({}),
+    retries: 10,
+    async run(_data, { attempt }) {
+      attempts.push(`run ${attempt}`);
+      if (attempts.length === 4) return done.resolve();
+      await sql`update pgboss.job set state = 'retry', start_after = now(), retry_count = retry_count + 1,
+        output = ${JSON.stringify(lostElsewhere)}::jsonb`.execute(database.db);
+    },
+    async putAside() {
+      attempts.push('put aside');
+      done.resolve();
+    },
+  });
+  const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+  queues.push(queue);
+  await queue.start({ jobs: [job], ports: {} });
+  await queue.enqueue(job, {});
+  await done.promise;
+  expect(attempts).not.toContain('put aside');
+});
+
+test('what repairs lost jobs adds none beside one that is tried again', async () => {
+  const database = await engines.embedded.emptyDatabase();
+  const job = defineJob({
+    name: 'kept',
+    data: z.object({}),
+    onePerKey: 'waiting',
+    run: async () => undefined,
+  });
+  const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
+  queues.push(queue);
+  await queue.start({ jobs: [job], ports: {}, work: false });
+  await queue.enqueue(job, {}, { key: 'a' });
+  await sql`update pgboss.job set state = 'retry'`.execute(database.db);
+  await queue.enqueue(job, {}, { key: 'a', unlessUnderWay: true });
+  await queue.enqueue(job, {}, { key: 'b', unlessUnderWay: true });
+  const { rows } = await sql<{ key: string }>`
+    select singleton_key as key from pgboss.job order by 1`.execute(database.db);
+  expect(rows.map(({ key }) => key)).toEqual(['a', 'b']);
+});
+
+/** A job of four workers that ends when its tenant is let go. */
+function createSlowJob() {
+  const begun: string[] = [];
+  const { promise: free, resolve: letGo } = Promise.withResolvers<void>();
+  const job = defineJob({
+    name: 'slow',
+    data: z.object({ of: z.string() }),
+    atOnce: 4,
+    async run({ of }) {
+      begun.push(of);
+      if (of === 'busy') await free;
+    },
+  });
+  return { job, begun, letGo };
+}
+
+describe.each(engines.both)('tenants share the workers, on $name', ({ skip, emptyDatabase }) => {
+  const start = async (jobs: readonly Job<never, Ports>[], manyTenants: boolean) => {
+    const database = await emptyDatabase();
+    const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date(), manyTenants });
+    queues.push(queue);
+    await queue.start({ jobs, ports: noPorts });
+    return { queue, database };
+  };
+
+  const flood = 40;
+  const patient = { timeout: 20_000 };
+
+  test.skipIf(skip)('a tenant whose jobs never end leaves a worker to the next', async () => {
+    const { job, begun, letGo } = createSlowJob();
+    const { queue: started, database } = await start([job], true);
+    await database.db.transaction().execute(async (trx) => {
+      for (let nth = 0; nth < flood; nth += 1)
+        await started.enqueue(job, { of: 'busy' }, { in: trx, tenant: 'T0BUSY000' });
+    });
+    for (let nth = 0; nth < 5; nth += 1) {
+      await started.enqueue(job, { of: 'quiet' }, { tenant: 'T0QUIET00' });
+      await expect.poll(() => begun.filter((of) => of === 'quiet').length, patient).toBe(nth + 1);
+    }
+    expect(begun.filter((of) => of === 'busy')).toHaveLength(3);
+    letGo();
+    await expect.poll(() => begun.length, patient).toBe(flood + 5);
+  });
+
+  test.skipIf(skip)('where there is one tenant only it has every worker', async () => {
+    const { job, begun, letGo } = createSlowJob();
+    const { queue: started } = await start([job], false);
+    for (let nth = 0; nth < 6; nth += 1) await started.enqueue(job, { of: 'busy' }, { tenant: 'T0BUSY000' });
+    await expect.poll(() => begun.length, patient).toBe(4);
+    letGo();
+    await expect.poll(() => begun.length, patient).toBe(6);
+  });
+
+  test.skipIf(skip)('what a command or a job enqueues is for the tenant it works for', async () => {
+    const after = defineJob({ name: 'after', data: z.object({}), run: async () => undefined });
+    const first = defineJob({
+      name: 'first',
+      data: z.object({}),
+      run: async () => void (await queues[0]?.enqueue(after, {})),
+    });
+    const { queue: started, database } = await start([first, after], true);
+    await tenantScope.run('T0ACME000', () => started.enqueue(first, {}));
+    const findGroups = async () =>
+      (await sql<{ group_id: string }>`select group_id from pgboss.job`.execute(database.db)).rows;
+    await expect.poll(findGroups, patient).toEqual([{ group_id: 'T0ACME000' }, { group_id: 'T0ACME000' }]);
   });
 });

@@ -3,7 +3,7 @@ import type { Kind, OperationOutcome, VoidReason } from '../../../src/commands/o
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
 import { findTargetName } from '../../../src/commands/operations/model.ts';
-import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/answers.ts';
+import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/approvals.ts';
 import {
   describeOutcome,
   describeState,
