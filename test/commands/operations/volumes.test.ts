@@ -21,6 +21,8 @@ function stable(answer: { readonly reads: string }, volume: Volumes): string {
   return readStable(reads, { ...volume });
 }
 
+const longName = 'Checkout of the EU';
+
 describe('a volume is deleted', () => {
   let team: ApprovalWorkspace;
   beforeAll(async () => {
@@ -424,9 +426,9 @@ describe('a volume is deleted', () => {
       await team.alice.waitForModal('names:submit');
       await disconnect(team.alice);
       const before = team.alice.messages().length;
-      await team.alice.submit({ name: 'Checkout of the EU' });
+      await team.alice.submit({ name: longName });
       await expect.poll(() => team.alice.messages().length).toBeGreaterThan(before);
-      expect(team.alice.messages().at(-1)?.reads).toContain('Checkout of the EU');
+      expect(team.alice.messages().at(-1)?.reads).toContain(longName);
       await connect(team.bot, alice, ops);
     });
   });
