@@ -25,7 +25,6 @@ import {
 } from '../../views/reports/report.ts';
 import {
   type DigestPast,
-  deletePlannedRuns,
   editIncident,
   editOpenIncidents,
   enqueueNext,
@@ -78,17 +77,18 @@ export function createReports(options: ReportOptions) {
     before: R,
     by: Person,
     event: Event,
-    changesFor: (planned: readonly Date[]) => Updateable<Schema['reports']>,
+    changes: Updateable<Schema['reports']>,
     detail: Readonly<Record<string, string>> = {},
   ): Promise<R> =>
     db.transaction().execute(async (trx) => {
       const { id, kind, revision } = before;
       const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) throw createChangedError(kind);
-      const planned = await deletePlannedRuns(trx, id);
+      const planned = trx.deleteFrom('report_runs').where('report_id', '=', id).where('by_hand', 'is', null);
+      await planned.where('state', '=', 'due').execute();
       const row = await trx
         .updateTable('reports')
-        .set({ ...changesFor(planned), failures: 0, revision: revision + 1 })
+        .set({ ...changes, failures: 0, revision: revision + 1 })
         .where('id', '=', id)
         .returningAll()
         .executeTakeFirstOrThrow();
@@ -98,11 +98,11 @@ export function createReports(options: ReportOptions) {
       else if (report.deletedAt) await cancelPosts(trx, id, outbox);
       return report as R;
     });
-  const running = (order: Order, after = now()) => ({
+  const running = (order: Order) => ({
     paused: null,
     paused_by: null,
     pause_notice: null,
-    next_due: findNextDue(order, after),
+    next_due: findNextDue(order, now()),
   });
   return {
     ...createDigestWork(options),
@@ -146,44 +146,29 @@ export function createReports(options: ReportOptions) {
       return rows.map(readReport);
     },
     /** The person becomes its owner: it shows what their key can read. One that the bot paused runs again. */
-    change: <R extends Report>(report: R, order: Order, by: Person) =>
-      change(
-        report,
-        by,
-        'changed',
-        (planned) => {
-          // A run that was due a moment ago and has not begun still runs.
-          const since = Math.min(...planned.map((due) => due.getTime() - 1), now().getTime());
-          const isPausedByHand = report.paused?.reason === 'by-hand';
-          return {
-            ...ownerColumns(by),
-            ...orderColumns(order),
-            ...(isPausedByHand ? {} : running(order, new Date(since))),
-          };
-        },
-        describe(order),
-      ),
-    pause: <R extends Report>(report: R, by: Person) =>
-      change(report, by, 'paused', () => ({
-        paused: 'by-hand',
-        paused_by: by.userId,
-        pause_notice: null,
-        next_due: null,
-      })),
+    change<R extends Report>(report: R, order: Order, by: Person) {
+      const goesOn = report.paused?.reason === 'by-hand' ? {} : running(order);
+      const changes = { ...ownerColumns(by), ...orderColumns(order), ...goesOn };
+      return change(report, by, 'changed', changes, describe(order));
+    },
+    pause<R extends Report>(report: R, by: Person) {
+      const changes = { paused: 'by-hand', paused_by: by.userId, pause_notice: null, next_due: null };
+      return change(report, by, 'paused', changes);
+    },
     resume: <R extends Report>(report: R, by: Person) =>
-      change(report, by, 'changed', () => running(report), { resumed: 'yes' }),
+      change(report, by, 'changed', running(report), { resumed: 'yes' }),
     takeOver<R extends Report>(report: R, by: Person) {
       const changes = { ...running(report), ...ownerColumns(by) };
-      return change(report, by, 'taken-over', () => changes, { from: report.owner.userId });
+      return change(report, by, 'taken-over', changes, { from: report.owner.userId });
     },
     delete: <R extends Report>(report: R, by: Person) =>
-      change(report, by, 'deleted', () => ({ deleted_at: now(), next_due: null })),
+      change(report, by, 'deleted', { deleted_at: now(), next_due: null }),
     /** Undoes a deletion; undefined where it is too late. */
     async restore<R extends Report>(report: R, by: Person): Promise<R | undefined> {
       const { deletedAt, paused } = report;
       if (!deletedAt || now().getTime() - deletedAt.getTime() > undoMinutes * minuteMs) return undefined;
       const changes = { ...(paused ? {} : running(report)), deleted_at: null };
-      return change(report, by, 'changed', () => changes, { restored: 'yes' });
+      return change(report, by, 'changed', changes, { restored: 'yes' });
     },
   };
 }

@@ -297,18 +297,6 @@ export async function insertRun(
     .execute();
 }
 
-/** Takes back planned runs that have not begun; returns the moments they were due. */
-export async function deletePlannedRuns(trx: Trx, digestId: string): Promise<Date[]> {
-  const taken = await trx
-    .deleteFrom('report_runs')
-    .where('report_id', '=', digestId)
-    .where('state', '=', 'due')
-    .where('by_hand', 'is', null)
-    .returning('due')
-    .execute();
-  return taken.map(({ due }) => due);
-}
-
 /** Undefined where the run is further already, or was taken back. */
 export function beginAttempt(db: Db, { report_id, due }: RunKey): Promise<RunRow | undefined> {
   return db

@@ -64,8 +64,7 @@ test('clean checks before an incident is over are told as such, with what is lef
 
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
   await using harness = await open();
-  const alert = await harness.createAlert();
-  harness.setEnabled(0, false);
+  const alert = await fire(harness);
   await harness.look();
   const [incident] = await harness.incidents();
   if (!incident) throw new Error('no incident');
@@ -103,8 +102,7 @@ test('an incident that ends while its alert is snoozed is never told', async () 
 
 test('a CDN that does not answer is told once, and silence in between is not health', async () => {
   await using harness = await open();
-  const alert = await harness.createAlert();
-  harness.setEnabled(0, false);
+  const alert = await fire(harness);
   await harness.look();
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
   await harness.look(4);
@@ -176,8 +174,7 @@ test('two processes at the same looks: each change is told once', async () => {
 
 test('a deleted alert leaves its incident, which nobody saw end, and looks no more', async () => {
   await using harness = await open();
-  const alert = await harness.createAlert();
-  harness.setEnabled(0, false);
+  const alert = await fire(harness);
   await harness.look();
   await harness.reports.delete(await harness.find(alert), alice);
   await harness.look(2);
@@ -202,8 +199,7 @@ test('an alert that looks for something else begins anew: nothing of before coun
 
 test('an incident of a paused alert says that nobody looks', async () => {
   await using harness = await open();
-  const alert = await harness.createAlert();
-  harness.setEnabled(0, false);
+  const alert = await fire(harness);
   await harness.look();
   await harness.reports.pause(await harness.find(alert), alice);
   await harness.look();
@@ -263,46 +259,61 @@ async function fire(harness: AlertHarness, subject = {}, place = channel): Promi
   return alert;
 }
 
-test.each([
+test.each<{
+  name: string;
+  place?: string;
+  breaks: (harness: AlertHarness) => unknown;
+  /** Posts in the channel and to the owner. */
+  posts: [number, number];
+  paused?: string;
+}>([
   {
-    name: 'a 503',
-    breaks: ({ slack }: AlertHarness) => slack.script.fail('chat.postMessage', 'oops', 1, 503),
-    posts: 1,
+    name: 'a 503 in the owner’s conversation, where the bot may not look: it is posted again',
+    place: alice.userId,
+    breaks: ({ slack }) => slack.script.fail('chat.postMessage', 'oops', 1, 503),
+    posts: [0, 1],
   },
   {
-    name: 'an answer that is cut',
-    breaks: ({ slack }: AlertHarness) => slack.script.drop('chat.postMessage'),
-    posts: 2,
+    name: 'an answer that is cut in the owner’s conversation: it is posted again',
+    place: alice.userId,
+    breaks: ({ slack }) => slack.script.drop('chat.postMessage'),
+    posts: [0, 2],
   },
-])('$name in the owner’s conversation, where the bot may not look: it is posted again', async (one) => {
+  {
+    name: 'a channel that never answers is given up after three posts, and the owner reads it',
+    breaks: ({ slack }) => slack.script.fail('chat.postMessage', 'oops', 3, 503),
+    posts: [0, 1],
+  },
+  {
+    name: 'a message that its channel refuses as it is: its words are tried',
+    breaks: ({ slack }) => slack.script.fail('chat.postMessage', 'invalid_blocks'),
+    posts: [1, 0],
+  },
+  {
+    name: 'a message whose words are refused as well: the owner gets it',
+    breaks: ({ slack }) => slack.script.fail('chat.postMessage', 'invalid_blocks', 2),
+    posts: [0, 1],
+  },
+  {
+    name: 'a channel that takes no message pauses its alert, and the owner reads the incident',
+    breaks: ({ slack }) => Object.assign(slack.world.channels.get(channel) ?? {}, { archived: true }),
+    posts: [0, 1],
+    paused: 'channel-archived',
+  },
+  {
+    name: 'a channel that other organisations come to read pauses its alert, and nobody reads it there',
+    breaks: ({ slack }) => Object.assign(slack.world.channels.get(channel) ?? {}, { shared: true }),
+    posts: [0, 0],
+    paused: 'channel-shared',
+  },
+])('$name', async ({ place, breaks, posts, paused }) => {
   await using harness = await open();
-  const alert = await fire(harness, {}, alice.userId);
-  one.breaks(harness);
+  const alert = await fire(harness, {}, place);
+  breaks(harness);
   await harness.look(3);
-  expect(count(harness, direct)).toBe(one.posts);
-  expect((await harness.find(alert)).paused).toBeUndefined();
-});
-
-test('a channel that never answers is given up after three posts, and the owner reads it', async () => {
-  await using harness = await open();
-  const alert = await fire(harness);
-  harness.slack.script.fail('chat.postMessage', 'oops', 3, 503);
-  await harness.look(2);
-  expect(count(harness, channel)).toBe(0);
-  expect(count(harness, direct)).toBe(1);
-  expect((await harness.find(alert)).paused).toBeUndefined();
-});
-
-test('a message that its channel refuses as it is: its words are tried, then the owner gets it', async () => {
-  await using harness = await open();
-  await fire(harness);
-  harness.slack.script.fail('chat.postMessage', 'invalid_blocks');
-  await harness.look();
-  expect(count(harness, channel)).toBe(1);
-  await fire(harness);
-  harness.slack.script.fail('chat.postMessage', 'invalid_blocks', 2);
-  await harness.look();
-  expect([count(harness, channel), count(harness, direct)]).toEqual([1, 1]);
+  expect([count(harness, channel), count(harness, direct)]).toEqual(posts);
+  expect((await harness.find(alert)).paused?.reason).toBe(paused);
+  expect(count(harness, direct, ':double_vertical_bar:')).toBe(paused ? 1 : 0);
 });
 
 test('a message that every place refused is posted by the next check, and the log says that it was not read', async () => {
@@ -332,25 +343,6 @@ test('a message that expired, or was resolved before anybody read it, is posted 
   await harness.db.updateTable('outbox').set({ expires_at: harness.now() }).execute();
   await harness.look(3);
   expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
-});
-
-test('a channel that takes no message pauses its alert, and the owner reads the incident', async () => {
-  await using harness = await open();
-  const alert = await fire(harness);
-  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { archived: true });
-  await harness.look(2);
-  expect((await harness.find(alert)).paused?.reason).toBe('channel-archived');
-  expect(count(harness, direct)).toBe(1);
-});
-
-test('a channel that other organisations come to read pauses its alert, and its owner alone is told', async () => {
-  await using harness = await open();
-  const alert = await fire(harness);
-  Object.assign(harness.slack.world.channels.get(channel) ?? {}, { shared: true });
-  await harness.look(2);
-  expect((await harness.find(alert)).paused?.reason).toBe('channel-shared');
-  expect(harness.slack.as(alice.userId, channel).messages()).toEqual([]);
-  expect(count(harness, direct, ':double_vertical_bar:')).toBe(1);
 });
 
 async function readWhy(harness: AlertHarness, { id }: Alert): Promise<string> {

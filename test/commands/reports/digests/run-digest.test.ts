@@ -12,7 +12,6 @@ import {
 } from '../../../../src/commands/reports/store.ts';
 import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
-import type { Digest } from '../../../../src/views/reports/report.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
@@ -132,23 +131,6 @@ test('a digest that is deleted while its post waits posts nothing', async () => 
   await harness.runJobsFor(60);
   expect(harness.readChannel()).toEqual([]);
   expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
-});
-
-test('a digest that is not due yet has one waiting job, at its moment', async () => {
-  await using harness = await open();
-  const digest = await harness.createDaily();
-  await harness.runJobs();
-  const [waiting, ...others] = harness.queue.waiting;
-  expect(others).toEqual([]);
-  expect(waiting).toMatchObject({
-    job: { name: 'reports-due' },
-    key: `${digest.tenant}:${digest.owner.userId}`,
-  });
-  const due = Date.UTC(2026, 10, 23, 9);
-  expect((waiting?.at ?? 0) - due).toBe(0);
-  const later = { ...digest, schedule: { ...digest.schedule, time: '11:00' } };
-  await harness.reports.change(digest, later, alice);
-  expect(harness.queue.waiting.map(({ at }) => at - due)).toEqual([2 * hour]);
 });
 
 test('a job that was lost is enqueued again by the hourly reconciliation', async () => {
@@ -344,21 +326,6 @@ test('what was told is remembered once it was posted: what never arrived is told
   harness.advance(day);
   await harness.runJobsFor(3);
   expect(harness.readChannel().at(-1)).toMatch(says.unchanged);
-});
-
-test('a digest that ran before it had a memory says that it begins', async () => {
-  await using harness = await open();
-  await beginRun(harness);
-  await harness.db.deleteFrom('report_baselines').execute();
-  disable(harness, 0);
-  harness.advance(day);
-  await harness.runJobs();
-  expect(harness.readChannel().at(-1)).toMatch(says.isFirst);
-  disable(harness, 1);
-  const [listed] = await harness.reports.list('T0ACME000');
-  if (listed) await harness.reports.runNow(listed as Digest, alice);
-  await harness.runJobsFor(3);
-  expect(harness.readChannel().at(-1)).toMatch(says.newly('disabled'));
 });
 
 test('a digest of what is new says nothing else, and nothing where there is none', async () => {

@@ -12,7 +12,6 @@ export const says = {
   late: (due: string, made: string) => new RegExp(`Late: due ${due}, posted ${made}`),
   skipped: (due = '') => new RegExp(`^:zzz: Skipped while the bot was down: the digest of ${due}`),
   missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
-  isFirst: /first run: the next one says what changed/,
   unchanged: /No notable change/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
   notMade: /could not be made/,
