@@ -15,7 +15,6 @@ import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
   describeComparison,
   describeRate,
-  inBrackets,
   type Point,
   renderTrend,
 } from '../../../views/reports/digests/post.ts';
@@ -127,7 +126,6 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         : `${pluralize(scanned, 'file')} scanned${when}${share}`,
     ];
     const [only] = scans.length === 1 ? scans : [];
-    const isFirst = scans.every(({ since }) => since === undefined);
     const isReported = blocked !== undefined || scanned !== undefined;
     return {
       troubles: blocked ?? 0,
@@ -144,7 +142,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         scans.length === 0
           ? undefined
           : () => ({
-              lines: scans.map((scan) => renderScan(scan, !isFirst && moved.includes(scan))),
+              lines: scans.map(renderScan),
               table: [],
               note: 'By the CDN’s own days; today is not over and not counted.',
               chart: renderDayChart(scans),
@@ -212,18 +210,14 @@ function describeDays(last: string, days: number): string {
   return days > 1 ? `${formatCount(days, 'day')} to ${formatShortDay(last)}` : formatShortDay(last);
 }
 
-function renderScan(
-  { id, scanned, blocked, isPartial, last, days, perDay }: ScanFigures,
-  isToldAbove: boolean,
-): string {
+function renderScan({ id, scanned, blocked, isPartial, last, days }: ScanFigures): string {
   const when = last === undefined ? 'no day reported' : describeDays(last, days);
   const least = isPartial && blocked !== undefined ? 'at least ' : '';
   const isReported = blocked !== undefined || scanned !== undefined;
   const numbers = isReported
     ? `*${least}${pluralize(blocked, 'upload')} blocked*, ${pluralize(scanned, 'file')} scanned`
     : 'Nothing reported';
-  const compared = isToldAbove ? '' : inBrackets(perDay, formatNumber, daysBefore(days));
-  return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}${compared}`;
+  return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}`;
 }
 
 function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
