@@ -4,7 +4,7 @@ import { toWords, type Words } from './words.ts';
 
 /** `…` stands for the words behind it. One meaning runs at once; several are offered as buttons. */
 const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
-  ['billing charges money', 'zones sort:charges …'],
+  ['billing bill charges money price spend', 'zones sort:charges …'],
   ['cost costs', 'zones sort:charges …', 'app …'],
   ['top traffic usage bandwidth', 'zones sort:bandwidth …'],
   ['attention problems problem trouble', 'zones only:attention …'],
@@ -44,12 +44,25 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
     'errors $1$2',
   ],
   [`(?:is|are) (?:the )?(?:zone )?(.+?) ${failing}( .*)?`, 'errors $1$2'],
-  ["what(?:’s| is|'s) (?:wrong|up|going on) (?:with|in|at) (?:the )?(?:zone )?(.+)", 'errors $1'],
+  ["what(?:’s| is|'s|s) (?:wrong|up|going on) (?:with|in|at) (?:the )?(?:zone )?(.+)", 'errors $1'],
   [
     `(?!(?:what|which|who|why|may|can|status|show|list|zones?)\\b)(\\S+) (?:is |are )?(?:${failing}|errors?|errs)`,
     'errors $1',
   ],
   [`(?:what|which zones?|who)(?:’s| is| are)? ${failing}`, 'errors'],
+  [
+    '(?:is|are) (?:everything|all|all zones) (?:ok|okay|fine|up|good|alright|healthy)',
+    'zones only:attention',
+  ],
+  [
+    '(?:is|are) (?:the )?(?:zone )?(\\S+) (?:ok|okay|fine|up|good|alive|healthy|online|working)( .*)?',
+    'errors $1$2',
+  ],
+  [`zones? (?:that (?:are |is )?)?${failing}`, 'errors'],
+  ['what (?:is )?bro(?:ke|ken)', 'errors'],
+  ['(?:who|what) broke (?:the )?(?:zone )?(.+)', 'changes $1'],
+  ['how much (?:traffic|bandwidth|data).*', 'zones sort:bandwidth'],
+  ['how much (?:(?:does|do|did|will) .*)?(?:cost|pay|spend|money).*', 'zones sort:charges'],
   ['(?:status|state|health)(?: of| for)? (?:the )?(?:zone )?(.+)', 'zone $1'],
   ["(?:how is|how’s|how's) (?:the )?(?:zone )?(.+?)(?: doing)?", 'zone $1'],
   ['(?:all )?(?:pull )?zones?(?: list)?', 'zones'],
@@ -79,13 +92,24 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
     '(?:new|add|create|make|set up|(?=daily|weekly|monthly)) ?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)( .*)?',
     '$2 new $1$3',
   ],
-  ['who am i', 'whoami'],
+  [
+    '(?:which |what )?(?:cert|certificate)s? (?:that )?(?:expires?|ends?|expiring|ending)(?: soon)?',
+    'alert new certificate ends',
+  ],
+  ['(?:tell|notify|warn|alert|ping|message) (?:me|us) (?:when|if|once|about|of)( .*)', 'alert new$1'],
+  ['(?:let me|let us) know (?:when|if|once)( .*)', 'alert new$1'],
+  ['(?:stop|mute|pause|edit|change|delete|remove) (?:an? |the |my |all )?(alert|digest)s?', '$1 list'],
+  ['who am i|am i (?:an? )?(?:admin|operator|approver)', 'whoami'],
+  ['(?:can|may|could) i (?!do\\b)(.+)', 'why $1'],
+  ['who (?:can|may) (?:approve|decide).*', 'settings'],
+  ['(?:log|sign) me out|(?:log|sign) ?out', 'disconnect'],
+  ['please help(?: me| us)?|(?:list|show) everything', 'help'],
   ['what (?:can|may|am) (?:i|you)(?: allowed to)?(?: do| run)?(?: here)?', 'help'],
   ['(?:hi|hey|hello|good (?:morning|evening)|thanks|thank you|thx)(?: there)?', 'help'],
   ['my (?:permissions|rights|roles?|key)', 'whoami'],
   ['check a permission', 'why'],
   ['my (?:requests|approvals)', 'approvals'],
-  ['(?:what|anything) (?:is )?(?:waits|waiting)(?: for me)?', 'approvals'],
+  ['(?:what|anything) (?:is )?(?:waits|waiting|to approve)(?: for me)?', 'approvals'],
   ['(?:forget|remove|delete) my key', 'disconnect'],
 ];
 
@@ -107,12 +131,12 @@ export function findMeanings(word: string): readonly string[] {
   return meant.get(word.toLowerCase()) ?? [];
 }
 
-/** `shop cert` → `cert shop`. */
+/** `shop cert`, `cert of shop` → `cert shop`. */
 export function putMeaningFirst(words: Words): Words {
-  const [first, last] = words.tokens;
-  if (!first || !last || words.tokens.length > 2) return words;
+  const [first, last, ...others] = words.tokens.filter(({ text }) => !/^(?:of|for)$/iu.test(text));
+  if (!first || !last || others.length > 0) return words;
   const isBehind = findMeanings(first.text).length === 0 && findMeanings(last.text).length > 0;
-  return isBehind ? toWords(words.raw, [last, first]) : words;
+  return toWords(words.raw, isBehind ? [last, first] : [first, last]);
 }
 
 /** For the search of help. */

@@ -86,7 +86,7 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   const { channelId, features, authorizer } = context;
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
   const { linked } = actor;
-  const wanted = search.toLowerCase().replace(/^\/?cdn\s+/u, '');
+  const wanted = search.toLowerCase().replace(/^\/?cdn\s+|^(?:me|us|please)$/u, '');
   const all = features.flatMap(({ name: feature, commands }) =>
     commands.map((command) => ({
       feature,

@@ -95,7 +95,7 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
 }
 
 /** Their name also begins sentences: `why is shop failing`. */
-const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
+const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget', 'zones', 'zone'];
 
 /** Before what people want to see: `show me the errors of shop`. */
 const asking = 'show list get give find see display check open me all the my current'.split(' ');

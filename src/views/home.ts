@@ -75,7 +75,10 @@ export function renderHome(shown: {
   const blocksOf = (isUrgent: boolean): KnownBlock[] =>
     sections.flatMap((one) => (one.isUrgent === isUrgent ? one.blocks : []));
   const above = compact([...top, ...blocksOf(true).slice(0, 50), row, ...blocksOf(false)]);
-  return { type: 'home', blocks: [...above.slice(0, limits.homeBlocks - bottom.length), ...bottom] };
+  const room = limits.homeBlocks - bottom.length;
+  const more = context('There is more: `/cdn approvals`, `/cdn digest list` and `/cdn alert list` show all.');
+  const shown = above.length > room ? [...above.slice(0, room - 1), more] : above;
+  return { type: 'home', blocks: [...shown, ...bottom] };
 }
 
 export function renderMenu(commands: readonly CommandSummary[], linked: boolean): ModalView {

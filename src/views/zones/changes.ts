@@ -17,13 +17,11 @@ import {
   formatInteger,
   formatMoment,
   formatPeriod,
-  formatSpan,
-  formatUtc,
   pluralize,
 } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
 import { renderTable } from '../blocks/table.ts';
-import { escapeMrkdwn, plainText, unbold } from '../blocks/text.ts';
+import { escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
 import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
 
@@ -82,7 +80,7 @@ export function renderChanges(shown: ShownChanges): Message {
       isPartly && !isFirst && !zone && `Some zones are recorded since ${formatMoment(look.allSince)}`,
     ],
     picture: renderTable({
-      caption: `Changed settings, ${words}`,
+      caption: join(['Changed settings', /^\d/u.test(period) && words], ', '),
       columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
       rows: changes.map((change) => [
         ...(zone ? [] : [change.zoneName || change.zoneId]),
@@ -122,11 +120,11 @@ const labelPeriod = (words: string): string => words.replace('the last', 'Last')
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
 
-/** `the last 7 days`, `since 20 Nov 10:00 UTC`, `20 Nov 10:00 to 11:00 UTC` */
+/** `the last 7 days`, else moments on the reader's clock. */
 function describePeriod(period: string, from: Date, until?: Date): string {
   const [, count, unit = ''] = /^(\d+)([mhd])$/u.exec(period) ?? [];
   if (count) return `the last ${formatPeriod(Number(count) * (minutesOf[unit] ?? 1))}`;
-  return until ? formatSpan(from, until) : `since ${formatUtc(from)}`;
+  return until ? `from ${formatMoment(from)} to ${formatMoment(until)}` : `since ${formatMoment(from)}`;
 }
 
 /** `3 of 240 zones`; of more changes than are shown, the zones of all are not known. */

@@ -230,7 +230,7 @@ export const originErrors = defineCondition({
   ...inWindow,
   name: 'errors',
   label: 'Origin errors',
-  words: /^(?!.*(?:host|code|rise|usual)).*\berrors?\b/iu,
+  words: /^(?!.*(?:host|code|rise|usual)).*(?:\berrors?\b|\bfail|\bdown\b|\b5\d\d\b)/iu,
   target: 'zones',
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
