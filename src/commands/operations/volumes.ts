@@ -24,7 +24,10 @@ const volumeCommand: Command = {
   needs: 'destroy',
   modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
   load: async (words, context) => {
-    const [, typedApp, volumeId] = words.list;
+    const [, first, second] = words.list;
+    // A single word with a dash in it is the ID of a volume: those of apps are letters and digits.
+    const isVolume = second === undefined && first?.includes('-') === true;
+    const [typedApp, volumeId] = isVolume ? [undefined, first] : [first, second];
     const appId = typedApp && (await resolveAppToDelete(typedApp, context));
     const named = appId ? await context.names.find(context.person, 'app', appId) : undefined;
     if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId }, named);
