@@ -77,8 +77,8 @@ export function renderHome(shown: {
   const above = compact([...top, ...blocksOf(true).slice(0, 50), row, ...blocksOf(false)]);
   const room = limits.homeBlocks - bottom.length;
   const more = context('There is more: `/cdn approvals`, `/cdn digest list` and `/cdn alert list` show all.');
-  const shown = above.length > room ? [...above.slice(0, room - 1), more] : above;
-  return { type: 'home', blocks: [...shown, ...bottom] };
+  const kept = above.length > room ? [...above.slice(0, room - 1), more] : above;
+  return { type: 'home', blocks: [...kept, ...bottom] };
 }
 
 export function renderMenu(commands: readonly CommandSummary[], linked: boolean): ModalView {

@@ -79,6 +79,8 @@ test.each([0, 1, 5, 30, 150])(
       asOf: new Date(0),
     });
     expect(findViewProblems(view)).toEqual([]);
+    const cut = view.blocks.find(({ type }, at) => type === 'context' && view.blocks.length - at > 4);
+    expect(cut).toMatchSnapshot('what is not shown');
     expect(findViewProblems(renderMenu(named, false))).toEqual([]);
   },
 );
