@@ -5,8 +5,10 @@ import { type Json, textOf } from './world.ts';
 export interface ScriptControls {
   /** The next calls answer HTTP 429 with Retry-After in seconds. */
   rateLimit(method: string, retryAfterSeconds: number, times?: number): void;
-  /** The next calls answer `{ok: false, error}`, or with a status where one is given. */
-  fail(method: string, error: string, times?: number, status?: number): void;
+  /** The next calls (whose arguments contain `text`) answer `{ok: false, error}`, or with a status where one is given. */
+  fail(method: string, error: string, times?: number, status?: number, text?: string): void;
+  /** No scripted failure is left. */
+  clear(): void;
   /** The next calls are answered later. */
   delay(method: string, ms: number, times?: number): void;
   /** The next calls are carried out, then the connection is reset. */
@@ -84,8 +86,11 @@ export function createScript(installs: Installs): Script {
           answer: { status: 429, retryAfter, error: 'ratelimited' },
         });
       },
-      fail(method, error, times = 1, status = 200) {
-        entries.push({ method, kind: 'answer', times, answer: { status, error } });
+      fail(method, error, times = 1, status = 200, text = undefined) {
+        entries.push({ method, kind: 'answer', times, answer: { status, error }, text });
+      },
+      clear() {
+        entries = [];
       },
       delay(method, ms, times = 1) {
         entries.push({ method, kind: 'delay', times, ms });
@@ -126,7 +131,7 @@ export function createScript(installs: Installs): Script {
       await held?.until;
       const delay = take(method, 'delay');
       if (delay) await new Promise<void>((resolve) => void setTimeout(resolve, delay.ms));
-      return take(method, 'answer')?.answer;
+      return take(method, 'answer', args)?.answer;
     },
     refuses(method, installation, blocks) {
       const methods = refusals.get(installation) ?? refusals.get('*') ?? [];

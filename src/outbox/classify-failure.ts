@@ -22,16 +22,18 @@ export type CodeMeaning =
 /** The only table of Slack's error codes. Source: https://docs.slack.dev/reference/methods, and public reports. */
 const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
   pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
-    upload_failed`,
-  unclear: 'internal_error fatal_error service_unavailable request_timeout',
+    external_channel_migrating upload_failed`,
+  unclear: `internal_error fatal_error service_unavailable request_timeout update_failed file_update_failed
+    unable_to_share_files`,
   lacking: `missing_scope not_allowed_token_type no_permission team_access_not_granted plan_upgrade_required
     unknown_method`,
-  lift: `access_denied ekm_access_denied enterprise_is_restricted file_uploads_disabled blocked_file_type
-    file_upload_size_restricted`,
-  place: `not_in_channel channel_not_found is_archived channel_is_archived user_disabled user_not_found
-    cannot_dm_bot messages_tab_disabled`,
-  app: `account_inactive token_revoked token_expired invalid_auth not_authed invalid_refresh_token`,
-  absent: `message_not_found edit_window_closed cant_update_message file_not_found file_deleted
+  lift: `access_denied ekm_access_denied enterprise_is_restricted two_factor_setup_required file_uploads_disabled
+    file_uploads_except_images_disabled blocked_file_type file_upload_size_restricted storage_limit_reached
+    invalid_auth not_authed token_expired`,
+  place: `not_in_channel channel_not_found invalid_channel is_archived channel_is_archived user_disabled user_not_found
+    cannot_dm_bot messages_tab_disabled posting_to_channel_denied posting_to_general_channel_denied`,
+  app: 'account_inactive token_revoked invalid_refresh_token',
+  absent: `message_not_found is_inactive edit_window_closed cant_update_message file_not_found file_deleted
     user_not_visible no_such_subteam subteam_disabled execution_not_in_running_state
     function_execution_not_found`,
 };
@@ -45,7 +47,7 @@ const meanings = new Map(
 /** The meaning of Slack's code; a code that is not in the table blames the request. */
 export function readCode(code = ''): CodeMeaning {
   // Slack adds kinds of restrictions to channels.
-  return code.startsWith('restricted_action') ? 'place' : (meanings.get(code) ?? 'refused');
+  return /^(?:restricted_action|slack_connect_)/u.test(code) ? 'place' : (meanings.get(code) ?? 'refused');
 }
 
 export function isPlaceCode(code: string | undefined): boolean {
@@ -53,13 +55,13 @@ export function isPlaceCode(code: string | undefined): boolean {
 }
 
 export function readPlaceCode(code: string | undefined): 'outside' | 'archived' | undefined {
-  if (code === 'not_in_channel' || code === 'channel_not_found') return 'outside';
+  if (['not_in_channel', 'channel_not_found', 'invalid_channel'].includes(code ?? '')) return 'outside';
   return code === 'is_archived' || code === 'channel_is_archived' ? 'archived' : undefined;
 }
 
 /** Whether the app was taken out. Not `invalid_auth`, which may be about the bot's own address. */
 export function isRemovedCode(code: string | undefined): boolean {
-  return code === 'account_inactive' || code === 'token_revoked' || code === 'invalid_refresh_token';
+  return readCode(code) === 'app';
 }
 
 /** Whether the same call works once somebody has changed the installation, the plan or a setting. */
@@ -78,6 +80,12 @@ export function describeLift(code: string): string {
       return 'Grant the app access to this workspace in the organization’s settings.';
     case 'ekm_access_denied':
       return 'Enterprise Key Management keeps the bot out of this channel: restore its access.';
+    case 'invalid_auth':
+    case 'not_authed':
+    case 'token_expired':
+      return 'Slack does not accept the bot’s token, or not from its address: install the app again.';
+    case 'storage_limit_reached':
+      return 'The workspace has no room left for files: an admin can make some.';
     case 'plan_upgrade_required':
       return 'The plan of this workspace does not include it.';
     default:

@@ -19,6 +19,8 @@ const mostLooks = 8;
 /** Slack shows a message that it took no later than this after the claim. */
 const findableMs = 2 * minuteMs;
 const mostUncertainPosts = 3;
+/** Refusals that may pass after which the next place gets the message: after about a minute. */
+const mostPassingRefusals = 5;
 const mostEditAttempts = 16;
 const longestBackoffMs = 5 * minuteMs;
 const longestLiftPauseMs = hourMs;
@@ -199,9 +201,15 @@ async function retryOrReplace(
   const { row, kind, context } = delivery;
   const { code, reference, askedMs } = failure;
   if (failure.kind === 'retry') {
-    // Without a pause that Slack asks for, the refusal is about this message alone.
-    if (askedMs === undefined) await backOff(delivery, unposted);
-    else {
+    // Without a pause that Slack asks for, the refusal is about this message alone, or its place.
+    if (askedMs === undefined) {
+      const isLong = method === 'chat.postMessage' && row.attempts >= mostPassingRefusals;
+      const place = (row.place + 1) % Math.max(1, delivery.places.length);
+      await backOff(
+        delivery,
+        isLong ? { ...unposted, place, first_at: null, code: row.code ?? code } : unposted,
+      );
+    } else {
       const until = new Date(context.now().getTime() + askedMs);
       await pauseMethod(context.db, row.tenant, method, until);
       await tryAgain(delivery, until, { ...unposted, attempts: row.attempts + 1 });
@@ -236,7 +244,7 @@ async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise
   const { row, context, places, place } = delivery;
   const { now, log } = context;
   log.info({ message: row.id, place, code }, 'message was refused by a place');
-  const first = row.code ?? code;
+  const first = row.place === 0 ? code : (row.code ?? code);
   const unposted = { ...released, first_at: null, looks: 0 };
   if (kind !== 'app-gone' && row.place + 1 < places.length)
     return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
@@ -249,7 +257,7 @@ async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise
     { message: row.id, code: lifted, fix: describeLift(lifted) },
     'message waits until a setting in Slack is changed',
   );
-  await backOff(delivery, { ...unposted, place: 0, code: null }, longestLiftPauseMs);
+  await backOff(delivery, { ...unposted, place: 0, code: lifted }, longestLiftPauseMs);
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
@@ -338,7 +346,9 @@ async function end(
   if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
   const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
   const { reference } = refusal ?? {};
-  const ended = { id: row.id, about, state, place, posted, reason, code: row.code ?? code, reference };
+  // The first place that took it had refused it before.
+  const earlier = posted && row.place === 0 ? undefined : (row.code ?? undefined);
+  const ended = { id: row.id, about, state, place, posted, reason, code: earlier ?? code, reference };
   const store = async (trx: Trx): Promise<void> => {
     const at = now();
     const stored = await trx

@@ -86,6 +86,7 @@ export interface Ended<About> {
   readonly place: string;
   readonly posted: Posted | undefined;
   readonly reason: DeadReason | undefined;
+  /** Slack's word, of the first place that refused. With `sent`: why another place, or `renderInstead`, was used. */
   readonly code: string | undefined;
   readonly reference?: string | undefined;
 }
@@ -95,6 +96,7 @@ export type DeadReason = 'place-gone' | 'app-gone' | 'refused' | 'expired' | 'pa
 export interface OutboxMessage {
   readonly state: 'due' | 'sending' | Ended<unknown>['state'];
   readonly posted: Posted | undefined;
+  readonly changedAt: Date;
 }
 
 export const defineMessage = <About, Ports>(kind: MessageKind<About, Ports>): typeof kind => kind;
@@ -177,12 +179,12 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
     async find(db, id) {
       const row = await db
         .selectFrom('outbox')
-        .select(['state', 'posted_in as channel', 'ts'])
+        .select(['state', 'posted_in as channel', 'ts', 'changed_at as changedAt'])
         .where('id', '=', id)
         .executeTakeFirst();
       if (!row) return undefined;
-      const { state, channel, ts } = row;
-      return { state, posted: channel !== null && ts !== null ? { channel, ts } : undefined };
+      const { state, channel, ts, changedAt } = row;
+      return { state, posted: channel !== null && ts !== null ? { channel, ts } : undefined, changedAt };
     },
   };
 }

@@ -10,16 +10,21 @@ import { SlackFailure } from '../../src/outbox/slack-port.ts';
 
 test.each([
   ['pass', ['ratelimited', 'rate_limited', 'team_added_to_org', 'org_login_required', 'accesslimited']],
-  ['pass', ['message_limit_exceeded']],
-  ['unclear', ['service_unavailable', 'fatal_error', 'internal_error', 'request_timeout']],
-  ['lift', ['ekm_access_denied', 'access_denied', 'enterprise_is_restricted']],
+  ['pass', ['message_limit_exceeded', 'external_channel_migrating']],
+  ['unclear', ['service_unavailable', 'fatal_error', 'internal_error', 'request_timeout', 'update_failed']],
+  ['lift', ['ekm_access_denied', 'access_denied', 'enterprise_is_restricted', 'two_factor_setup_required']],
+  ['lift', ['invalid_auth', 'token_expired', 'storage_limit_reached']],
   ['lacking', ['no_permission', 'team_access_not_granted', 'missing_scope']],
   [
     'place',
     ['is_archived', 'not_in_channel', 'channel_not_found', 'restricted_action', 'restricted_action_new'],
   ],
-  ['app', ['account_inactive', 'token_revoked', 'invalid_auth']],
-  ['absent', ['message_not_found', 'file_deleted', 'no_such_subteam', 'execution_not_in_running_state']],
+  ['place', ['posting_to_channel_denied', 'invalid_channel', 'slack_connect_file_link_sharing_blocked']],
+  ['app', ['account_inactive', 'token_revoked']],
+  [
+    'absent',
+    ['message_not_found', 'is_inactive', 'file_deleted', 'no_such_subteam', 'execution_not_in_running_state'],
+  ],
   ['refused', ['invalid_blocks', 'msg_too_long', 'a_new_one', 'constructor']],
 ])('Slack’s codes: %s', (meaning, codes) => {
   for (const code of codes) expect([code, readCode(code)]).toEqual([code, meaning]);

@@ -258,6 +258,17 @@ describe('a refusal that passes', () => {
     expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
   });
 
+  test('for longer than a minute: the next place gets the message, and the first one after that', async () => {
+    harness.slack.script.fail('chat.postMessage', 'rate_limited', 7);
+    await put('one', { to: { places: [ops, alice] } });
+    await run(61);
+    expect(findCalls('chat.postMessage').map(({ args }) => args['channel'])).toEqual(Array(5).fill(ops));
+    await run(400);
+    const channels = findCalls('chat.postMessage').map(({ args }) => args['channel']);
+    expect(channels.slice(5)).toEqual([ops, alice, ops]);
+    expect(ended).toMatchObject([{ state: 'sent', place: ops, code: undefined }]);
+  });
+
   test('ends when the message is out of date', async () => {
     harness.slack.script.fail('chat.postMessage', 'accesslimited', 100);
     await put('one', { expiresAt: new Date(at + 100_000) });
@@ -275,6 +286,15 @@ describe('a refusal that an admin can lift', () => {
     expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'access_denied' }]);
     const waits = harness.log.entries.filter(({ message }) => message.includes('a setting in Slack'));
     expect(waits).toMatchObject([{ fields: { code: 'access_denied', fix: expect.any(String) } }]);
+  });
+
+  test('is kept until the message is out of date', async () => {
+    harness.slack.script.fail('chat.postMessage', 'enterprise_is_restricted', 100);
+    await put('one', { expiresAt: new Date(at + 600_000) });
+    await run(500);
+    expect(ended).toEqual([]);
+    await run(700);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired', code: 'enterprise_is_restricted' }]);
   });
 });
 

@@ -1,5 +1,6 @@
 import { type Person, tenantId } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
+import { minuteMs } from '../../lib/time.ts';
 import { closeStepRun, endStepRun } from '../../outbox/complete-step.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
 import type { JobContext } from '../../store/queue/define-job.ts';
@@ -27,6 +28,8 @@ export interface MessagePorts {
 
 type About = { readonly tenant: string; readonly id: string };
 
+/** Approvers get the card of their own where their channel has not taken it for so long: a request lives for half an hour. */
+const channelPatienceMs = 5 * minuteMs;
 const mostDirectMessages = 20;
 const mostNamed = 10;
 
@@ -37,9 +40,10 @@ export async function queueMessages(
   operation: Operation,
   approvalChannel: string | undefined,
 ): Promise<void> {
-  const { id, requester, approvalsNeeded, channelId } = operation;
+  const { id, requester, approvalsNeeded, channelId, createdAt } = operation;
   const channel = approvalChannel ?? (approvalsNeeded === 0 ? channelId : undefined);
-  if (channel !== undefined) await putMessage(tx, operation, cardId(id), channel);
+  const expiresAt = approvalsNeeded === 0 ? undefined : new Date(createdAt.getTime() + channelPatienceMs);
+  if (channel !== undefined) await putMessage(tx, operation, cardId(id), channel, expiresAt);
   else if (approvalsNeeded > 0) await queueDirectCards(tx, operation);
   await putMessage(tx, operation, requesterMessageId(id), requester.userId);
 }
@@ -54,11 +58,12 @@ async function putMessage(
   { tenant, id, requester: installation }: Operation,
   messageId: string,
   place: string,
+  expiresAt?: Date,
 ): Promise<void> {
   const kind = messageId === requesterMessageId(id) ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
   // A request seen twice is better than one that nobody sees.
-  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry' });
+  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry', expiresAt });
 }
 
 export async function refreshMessages(tx: OutboxTrx, operation: Operation): Promise<void> {
@@ -109,8 +114,8 @@ const approvalCard = defineMessage({
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
-    // The bot cannot, or must not, write to the channel: every approver gets the card.
-    if (ended.state !== 'dead' || ended.reason === 'app-gone' || ended.id !== cardId(id)) return;
+    // The bot cannot, must not, or may not have written to the channel: every approver gets the card.
+    if (ended.state === 'sent' || ended.reason === 'app-gone' || ended.id !== cardId(id)) return;
     const operation = await findOperation(tx, tenant, id);
     if (operation && operation.approvalsNeeded > 0) await queueDirectCards(tx, operation);
   },

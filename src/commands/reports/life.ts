@@ -345,7 +345,7 @@ async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;
 
-/** Nothing can be posted while the app is not in the workspace. */
+/** The notice of a pause waits for the hourly repair: the app is not in the workspace, or Slack took nothing for a day. */
 const waiting = 'waiting';
 
 const pauseNotice = defineMessage({
@@ -363,7 +363,7 @@ const pauseNotice = defineMessage({
     if (state !== 'dead' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);
     if (report?.revision !== revision) return;
-    if (reason === 'app-gone')
+    if (reason === 'app-gone' || reason === 'expired')
       await trx.updateTable('reports').set({ pause_notice: waiting }).where('id', '=', id).execute();
     else log.error({ [report.kind]: id, code }, 'nobody could be told that a report is paused');
   },
@@ -385,7 +385,7 @@ async function putPauseNotice(
     about: { id, revision },
     installation: owner,
     to: { places: [...new Set([...channels, ...owners, ...people(owner).configuredAdmins])] },
-    doubt: 'once',
+    doubt: 'retry',
   });
 }
 
@@ -497,15 +497,15 @@ export function findLostPlace({
   code = '',
 }: Pick<Ended<unknown>, 'reason' | 'code'>): PauseReason | undefined {
   if (reason === 'app-gone') return 'uninstalled';
-  return isPlaceCode(code) ? (lostPlaces[code] ?? 'channel-gone') : undefined;
+  if (!isPlaceCode(code)) return undefined;
+  if (/^(?:restricted_action|posting_to_|slack_connect_)/u.test(code)) return 'channel-not-allowed';
+  return lostPlaces[code] ?? 'channel-gone';
 }
 
 const lostPlaces: Readonly<Record<string, PauseReason>> = {
   not_in_channel: 'bot-removed',
   is_archived: 'channel-archived',
   channel_is_archived: 'channel-archived',
-  restricted_action: 'channel-not-allowed',
-  restricted_action_read_only_channel: 'channel-not-allowed',
 };
 
 /** A reason to pause; `passes` where another attempt may succeed; undefined where it would end the same. */

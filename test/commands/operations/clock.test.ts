@@ -77,6 +77,20 @@ test.each([
   expect(posted()).toHaveLength(tries);
 });
 
+test.each(['rate_limited', 'ekm_access_denied', 'internal_error'])(
+  'an approval channel that answers %s for minutes: every approver gets the card directly, within the request’s time',
+  async (code) => {
+    const { proposeDeletion, runJobs, findMessages, slack } = await startJobs(await embedded.emptyDatabase());
+    slack.script.withholdScopes(['channels:history']);
+    slack.script.fail('chat.postMessage', code, 100, 200, '"channel":"C0DEPLOY0"');
+    const { expiresAt } = await proposeDeletion();
+    await runJobs();
+    const [card, ...others] = findMessages(dave, says.asksToDelete());
+    expect(others).toEqual([]);
+    expect(Number(card?.ts) * 1000).toBeLessThan(expiresAt.getTime());
+  },
+);
+
 test('a post whose answer is lost is repeated only where the bot cannot look for it', async () => {
   const { proposeDeletion, runJobs, findMessages, slack } = await startJobs(await embedded.emptyDatabase());
   const before = {

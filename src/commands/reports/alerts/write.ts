@@ -202,7 +202,7 @@ async function showIncident(
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
   await store({ figures: writeBody(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
-  if (message !== undefined && !(await isUntold(trx, message, outbox))) {
+  if (message !== undefined && !(await isUntold(message, context, trx))) {
     await outbox.edit(trx, message);
     return message;
   }
@@ -220,10 +220,11 @@ async function showIncident(
   return next;
 }
 
-/** Whether no place took the message; one that may have arrived is put again a few times, and not for ever. */
-async function isUntold(trx: Trx, message: string, outbox: Outbox): Promise<boolean> {
-  const state = (await outbox.find(trx, message))?.state;
-  return state === 'dead' || (state === 'unknown' && countPosts(message) < mostHastyPosts);
+/** Whether no place took the message; one that may have arrived is put again a few times, and then once an hour. */
+async function isUntold(message: string, { ports, now }: ReportContext, trx: Trx): Promise<boolean> {
+  const { state, changedAt = now() } = (await ports.outbox.find(trx, message)) ?? {};
+  if (state !== 'unknown') return state === 'dead';
+  return countPosts(message) < mostHastyPosts || now().getTime() - changedAt.getTime() >= hourMs;
 }
 
 function countPosts(message: string): number {

@@ -200,10 +200,12 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     return rendered && renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
   },
   renderInstead: renderRefused,
-  async ended(trx, { about, state, reason, code }, { ports, now, log }) {
+  async ended(trx, { about, state, reason, code, reference }, context) {
     const { digestId: id, due, attempt, arrives } = about;
+    const { ports, now } = context;
     const run = { report_id: id, due: new Date(due), attempts: attempt };
     if (reason === 'expired') {
+      if (code !== undefined) await putLostNotice(trx, about, context, { code, reference });
       if (await moveRun(trx, run, 'sending', 'due', { run_at: now() }))
         await enqueueRun(ports.enqueue, run, { in: trx });
       return;
@@ -214,10 +216,11 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     if (!(await moveRun(trx, run, 'sending', to))) return;
     // People were told: the next run compares with this one.
     if (to === 'sent') await acceptBaseline(trx, run);
-    // Its list says so: a person decides whether to run it again.
-    if (to === 'unknown') log.warn({ digest: id, due }, 'unknown whether a digest was posted');
     const lost = findLostPlace({ reason, code });
     if (lost) await pauseReports(trx, { id }, lost, ports);
+    else if (to === 'unknown') await putLostNotice(trx, about, context);
+    else if (reason === 'refused' && code !== undefined)
+      await putLostNotice(trx, about, context, { code, reference });
   },
 });
 
@@ -227,7 +230,7 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
   renderInstead: renderRefused,
 });
 
-async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
+async function loadPost(db: Db, { digestId, due, order }: Pick<AboutRun, 'digestId' | 'due' | 'order'>) {
   const digest = await findDigest(db, digestId);
   const runs = db.selectFrom('report_runs').selectAll();
   const run = await runs
@@ -240,17 +243,58 @@ async function loadPost(db: Db, { digestId, due, order }: AboutRun) {
 
 async function renderRefused(
   { digestId, due, arrives }: AboutRun,
-  { code, reference }: Refusal,
+  refusal: Refusal,
   { db, ports }: ReportContext,
 ): Promise<Message | undefined> {
   if (arrives === 'failed') return undefined;
   const digest = await findDigest(db, digestId);
-  const failure = ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
-  return digest && renderRunFailed(digest, new Date(due), failure);
+  return digest && renderRunFailed(digest, new Date(due), explainRefusal(refusal, ports));
 }
 
-/** The last kind is one that an earlier version may have put into the outbox: nothing is left to tell. */
-export const digestMessages = [digestPost, digestDetail, { kind: 'digest-unknown', render: () => undefined }];
+function explainRefusal({ code, reference }: Refusal, ports: ReportPorts) {
+  return ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
+}
+
+type AboutLost = Pick<AboutRun, 'digestId' | 'due'> & { readonly refusal?: Refusal | undefined };
+
+/** To the owner, else to the configured admins, once a run: a person has to look, and decides. */
+async function putLostNotice(
+  trx: Trx,
+  { digestId, due }: AboutRun,
+  { ports, log }: ReportContext,
+  refusal?: Refusal,
+): Promise<void> {
+  log.warn({ digest: digestId, due, code: refusal?.code }, 'digest was not posted, or may not have been');
+  const digest = await findDigest(trx, digestId);
+  if (!digest) return;
+  const about: AboutLost = { digestId, due, refusal };
+  await ports.outbox.put(trx, {
+    id: `digest-unknown:${digestId}:${due}:${refusal?.code ?? ''}`,
+    kind: lostNotice,
+    about,
+    installation: digest.owner,
+    to: { places: [...new Set([digest.owner.userId, ...ports.people(digest.owner).configuredAdmins])] },
+    doubt: 'retry',
+  });
+}
+
+const noAnswer: Failure = {
+  message: 'Slack gave no answer, so it may be there or not.',
+  hint: 'Look there before you run it again.',
+};
+
+const lostNotice = defineMessage({
+  kind: 'digest-unknown',
+  async render({ refusal, ...about }: AboutLost, { db, ports }: ReportContext) {
+    const { digest, run } = (await loadPost(db, about)) ?? {};
+    // It may have arrived meanwhile.
+    if (!digest || !run || run.state === 'sent') return undefined;
+    const failure = refusal ? explainRefusal(refusal, ports) : noAnswer;
+    return renderRunFailed(digest, run.due, failure, refusal ? 'posted' : 'confirmed');
+  },
+});
+
+export const digestMessages = [digestPost, digestDetail, lostNotice];
 
 interface CollectOptions extends DigestPast {
   readonly account: AccountReads;

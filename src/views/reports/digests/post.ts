@@ -334,8 +334,10 @@ export function renderRunFailed(
   digest: Digest,
   due: Date,
   { message: what, hint, reference }: Failure,
+  missed: 'made' | 'posted' | 'confirmed' = 'made',
 ): Message {
-  const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be made. ${what}`;
+  const where = missed === 'made' ? '' : ` in <#${digest.channel}>`;
+  const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be ${missed}${where}. ${what}`;
   const failed = renderFailure({ message: text, hint, reference });
   return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
 }

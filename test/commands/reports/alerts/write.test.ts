@@ -332,6 +332,31 @@ test('a message that every place refused is posted by the next check, and the lo
   expect(await harness.incidents()).toHaveLength(1);
 });
 
+test.each([
+  ['takes no message for longer than a minute', 'rate_limited', 8, 2 * 60],
+  ['refuses it for what its admins can lift', 'ekm_access_denied', 1, 20],
+])('a channel that %s: the owner reads the alert meanwhile', async (_, code, times, seconds) => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  harness.slack.script.fail('chat.postMessage', code, times, 200, `"channel":"${channel}"`);
+  await harness.runJobsFor(5 * 60 + seconds, 5);
+  expect([count(harness, channel), count(harness, direct)]).toEqual([0, 1]);
+  expect((await harness.find(alert)).paused).toBeUndefined();
+});
+
+test('an alert of which Slack never says whether it arrived is posted once an hour until somebody reads it', async () => {
+  await using harness = await open();
+  await fire(harness);
+  harness.slack.script.fail('chat.postMessage', 'internal_error', 60);
+  await harness.runJobsFor(3600, 15);
+  const tried = harness.channelPosts().length;
+  await harness.runJobsFor(10 * 60, 15);
+  expect(harness.channelPosts()).toHaveLength(tried);
+  harness.slack.script.clear();
+  await harness.runJobsFor(3600, 15);
+  expect(count(harness, channel)).toBe(1);
+});
+
 test('a message that expired, or was resolved before anybody read it, is posted all the same', async () => {
   await using harness = await open();
   await fire(harness);

@@ -328,6 +328,25 @@ test('what was told is remembered once it was posted: what never arrived is told
   expect(harness.readChannel().at(-1)).toMatch(says.unchanged);
 });
 
+test.each([
+  ['nobody can lift', 'invalid_blocks', /went wrong on our side/],
+  ['an admin can lift', 'ekm_access_denied', /Enterprise Key Management/],
+])(
+  'a channel that refuses a digest for what %s: its owner is told once a run, with what to do',
+  async (_, code, why) => {
+    await using harness = await open();
+    const digest = await harness.createDaily();
+    harness.slack.script.fail('chat.postMessage', code, 100, 200, '"channel":"C0OPS0000"');
+    harness.advance(61 * 60_000);
+    await harness.runJobsFor(3600, 30);
+    expect(harness.readChannel()).toEqual([]);
+    const told = harness.readChannel(`D${alice.userId}`);
+    expect(told).toEqual([expect.stringMatching(why)]);
+    expect(told[0]).toContain('could not be posted in #ops');
+    expect((await harness.reports.find(digest.tenant, digest.id))?.paused).toBeUndefined();
+  },
+);
+
 test('a digest of what is new says nothing else, and nothing where there is none', async () => {
   await using harness = await open();
   const targets = { zones: [], shieldZones: [], apps: [] };
