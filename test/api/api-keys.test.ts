@@ -26,3 +26,9 @@ test('keys come with id, roles and the last four characters, and never whole', a
     ['/apikey', { page: '1', perPage: '1000' }],
   ]);
 });
+
+test('keys that the service counts and does not send are missing ones', async () => {
+  const cdn = await startStubCdn(() => makePage([{ Id: 77, Key: null, Roles: null }], { total: 4 }));
+  const { keys, skipped } = await cdn.client().apiKeys.list();
+  expect([keys.length, skipped]).toEqual([1, 3]);
+});

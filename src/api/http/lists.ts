@@ -97,7 +97,10 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     });
   }
 
-  /** All pages: every id once, in the service's order. `enough` ends the reading. */
+  /**
+   * All pages: every id once, in the service's order. `enough` ends the reading; `skipped` counts what is unreadable, and what the
+   * service says that it has and did not send.
+   */
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
@@ -105,6 +108,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
   ): Promise<{ kept: T[]; skipped: number }> {
     const kept = new Map<string, T>();
     let skipped = 0;
+    let total = 0;
     let hasFailed = false;
     const isEnough: Enough = (count) => hasFailed || enough(count);
     const get = (page: number) =>
@@ -115,6 +119,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
     const add = (page: Awaited<ReturnType<typeof get>>): boolean => {
       const before = kept.size;
       skipped += page.skipped;
+      total = Math.min(page.total ?? total, maxElements);
       for (const element of page.kept) if (!kept.has(element.id)) kept.set(element.id, element);
       const isFull = page.kept.length + page.skipped >= pageLength;
       const more = page.more ?? (page.total === undefined ? isFull : kept.size + skipped < page.total);
@@ -122,19 +127,25 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
       return more && kept.size > before;
     };
 
-    const first = await get(1);
+    /** A page without elements in the middle of a list is asked for once more. */
+    const fill = async (number: number, page: Awaited<ReturnType<typeof get>>) =>
+      page.kept.length + page.skipped === 0 && kept.size + skipped < (page.total ?? total)
+        ? get(number)
+        : page;
+
+    const first = await fill(1, await get(1));
     let goesOn = add(first);
-    const total = Math.min(first.total ?? 0, maxElements);
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
     if (goesOn)
       await takeTurn(total, async () => {
         for (let next = 2; goesOn && next <= maxPages && !enough(0); ) {
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
-          for (const page of pages) goesOn = add(page);
+          for (const [nth, page] of pages.entries()) goesOn = add(await fill(next + nth, page));
           next += count;
         }
       });
+    if (!enough(0)) skipped += Math.max(0, total - kept.size - skipped);
     return { kept: [...kept.values()], skipped };
   }
 

@@ -132,6 +132,23 @@ test('a zone that moves to the next page meanwhile is there once', async () => {
   expect(zones.map(({ id }) => id)).toEqual(numbers(1, 1_500).map(String));
 });
 
+test.each([
+  ['comes empty once', 1, 5_500, 0],
+  ['stays empty', Number.POSITIVE_INFINITY, 4_500, 1_000],
+])(
+  'a page in the middle that %s: what is missing is asked for again, and counted',
+  async (_, times, zones, skipped) => {
+    let empty = 0;
+    const whole = account(5_500);
+    const cdn = await startStubCdn((request, ...more) => {
+      if (request.query['page'] !== '3' || (empty += 1) > times) return whole(request, ...more);
+      return makePage([], { page: 3, total: 5_500, more: true });
+    });
+    const found = await cdn.client().pullZones.all();
+    expect([found.zones.length, found.skipped]).toEqual([zones, skipped]);
+  },
+);
+
 test('an unreadable zone is left out and counted', async () => {
   const cdn = await startStubCdn(() => makePage([zone(1), null, 'x', { Name: 'no id' }, zone(2)]));
   expect(await cdn.client().pullZones.all()).toMatchObject({ zones: [{ id: '1' }, { id: '2' }], skipped: 3 });
