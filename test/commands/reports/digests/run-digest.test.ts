@@ -200,7 +200,7 @@ test('an attempt that was overtaken by another one while it collected posts noth
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
 });
 
-test('where the bot may not look, it does not send again: the list says so, and a person decides', async () => {
+test('where the bot may not look, it does not send again: the owner is told, and a person decides', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
   await harness.reports.runNow(digest, alice);
@@ -209,6 +209,8 @@ test('where the bot may not look, it does not send again: the list says so, and 
   await harness.runJobsFor(90);
   expect(harness.readChannel()).toHaveLength(1);
   expect(Object.values(await harness.runStates())).toEqual(['unknown']);
+  const told = harness.readChannel(`D${alice.userId}`);
+  expect(told).toEqual([expect.stringMatching(/could not be confirmed in #ops\. Slack gave no answer/)]);
   expect((await harness.reports.listLastRuns('T0ACME000')).get(digest.id)).toMatchObject({
     state: 'unknown',
   });
