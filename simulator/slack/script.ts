@@ -86,7 +86,7 @@ export function createScript(installs: Installs): Script {
           answer: { status: 429, retryAfter, error: 'ratelimited' },
         });
       },
-      fail(method, error, times = 1, status = 200, text = undefined) {
+      fail(method, error, times = 1, status = 200, text) {
         entries.push({ method, kind: 'answer', times, answer: { status, error }, text });
       },
       clear() {
