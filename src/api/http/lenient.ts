@@ -44,7 +44,9 @@ function isContainer(value: unknown): value is Record<PropertyKey, unknown> {
 
 // Kinds of members. Any of them may be null or missing, whatever the specification declares.
 export const text = z.string().nullish();
-export const flag = z.boolean().nullish();
+// A flag may come as a number, or as text.
+const words = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] });
+export const flag = z.union([z.boolean(), z.literal([0, 1]).transform(Boolean), words]).nullish();
 export const count = z.number().nullish();
 export const texts = z.array(z.string()).nullish();
 /** An int64 id as a string: it is never computed with, and buttons carry text. */

@@ -1,9 +1,18 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
 import { type EdgeRule, headerActions, headerTriggers } from './fields.ts';
-import { type Format, type MemberRow, readZone, renameMembers, zoneMembers } from './members.ts';
+import {
+  type Format,
+  type MemberRow,
+  readZone,
+  renameMembers,
+  type ZoneMember,
+  zoneMembers,
+} from './members.ts';
 
 /** The value of a setting as it may be shown; null = none. `hidden`: a digest of what is not shown. */
 export type Setting = readonly [value: Json] | readonly [value: Json, hidden: string];
@@ -71,7 +80,7 @@ export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettin
     } else if (format === 'secret')
       settings[name] = typeof whole === 'string' && whole !== '' ? ['set', digest(name, whole)] : [null];
     else if (value !== null || emptyFormats.has(format)) {
-      const [shown, all] = [normalize(format, value), normalize(format, whole)];
+      const [shown, all] = [normalize(name, format, value), normalize(name, format, whole)];
       // A placeholder of the service is shown as none, and so is compared as none.
       if (typeof shown !== 'string' || typeof whole !== 'string') settings[name] = [shown];
       else if (whole.length > longText) settings[name] = [{ characters: whole.length }, digest(name, all)];
@@ -148,8 +157,10 @@ export function isTexts(value: Json): value is readonly string[] {
 type JsonObject = { readonly [member: string]: Json | undefined };
 
 function readList(name: string, value: unknown, raw: unknown, digest: Digest): Record<string, Setting> {
-  const keyOf = ({ [listKeys[name] ?? '']: key }: JsonObject, nth: number) =>
-    typeof key === 'string' ? key : `#${nth + 1}`;
+  const keyOf = ({ [listKeys[name] ?? '']: key }: JsonObject, nth: number) => {
+    if (typeof key !== 'string') return `#${nth + 1}`;
+    return name === 'EdgeRules' ? key.toLowerCase() : key;
+  };
   const rawByKey = new Map(listElements(raw).map((element, nth) => [keyOf(element, nth), element]));
   const elements = listElements(value).map((element, nth): [string, Setting] => {
     const key = keyOf(element, nth);
@@ -190,7 +201,7 @@ function pickRedacted(rule: JsonObject): string {
 function listRuleOrder(rules: readonly EdgeRule[]): Json {
   return rules
     .map(({ Guid, OrderIndex, Description }, nth) => ({
-      guid: Guid ?? `#${nth + 1}`,
+      guid: Guid?.toLowerCase() ?? `#${nth + 1}`,
       name: Description?.trim() || `Rule ${nth + 1}`,
       at: OrderIndex ?? nth,
     }))
@@ -202,25 +213,33 @@ function listRuleOrder(rules: readonly EdgeRule[]): Json {
 
 function normalizeUrl(url: string): string {
   const [, scheme = '', authority = '', rest = ''] =
-    /^([a-z][a-z\d+.-]*:\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
+    /^((?:[a-z][a-z\d+.-]*:)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
   if (scheme === '' && !authority.includes('.')) return url.trim();
   const at = authority.lastIndexOf('@') + 1;
   const host = normalizeHost(authority.slice(at)).replace(defaultPorts[scheme.toLowerCase()] ?? /(?!)/u, '');
-  return `${scheme.toLowerCase()}${authority.slice(0, at)}${host}${rest === '/' ? '' : rest}`;
+  return `${scheme.toLowerCase()}${authority.slice(0, at)}${host}${rest.replace(/^\/(?=[?#]|$)/u, '')}`;
 }
 
 const defaultPorts: Readonly<Record<string, RegExp>> = { 'https://': /:443$/u, 'http://': /:80$/u };
 
+/** Hostnames have no case, may end with a dot, and have two spellings of letters beyond ASCII. */
 function normalizeHost(host: string): string {
-  return host
-    .trim()
-    .toLowerCase()
-    .replace(/\.(?=$|:\d*$)/u, '');
+  const plain = host.trim().toLowerCase();
+  const name = plain.replace(/\.(?=$|:\d*$)/u, '');
+  return name.replace(/^[^:]*\P{ASCII}[^:]*/u, (found) => domainToASCII(found) || found);
 }
 
-/** Six digits, as no setting has more that somebody chose: 9.50000001 → 9.5. Whole numbers stay. */
+/** `2001:DB8:0::1/128` → `2001:db8::1`: one address, or a range. */
+function normalizeAddress(text: string): string {
+  const [address = '', bits] = text.trim().toLowerCase().split('/', 2);
+  const host = isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+  const isOne = bits === undefined || bits === (host.includes(':') ? '128' : '32');
+  return isOne ? host : `${host}/${bits}`;
+}
+
+/** The seven digits of a short float: 9.50000001 → 9.5. Whole numbers stay. */
 function normalizeNumber(value: number): number {
-  return Number.isInteger(value) ? value : Number(value.toPrecision(6));
+  return Number.isInteger(value) ? value : Number(value.toPrecision(7));
 }
 
 const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim();
@@ -233,14 +252,22 @@ const spellings: Partial<Record<Format, (text: string) => string>> = {
   names: (names) => sortSet(names.split(',').map(normalizeHost)).join(', '),
 };
 
+const memberSpellings: Partial<Record<ZoneMember, (text: string) => string>> = {
+  BlockedIps: normalizeAddress,
+  DnsRecordValue: normalizeUrl,
+  AccessControlOriginHeaderExtensions: (extension) => extension.trim().toLowerCase().replace(/^\./u, ''),
+  OriginShieldZoneCode: (code) => code.trim().toUpperCase(),
+  AWSSigningRegionName: (name) => name.trim().toLowerCase(),
+};
+
 function sortSet(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)].filter((text) => text !== '').toSorted();
 }
 
-function normalize(format: Format, value: unknown): Json {
+function normalize(member: ZoneMember, format: Format, value: unknown): Json {
   if (typeof value === 'number') return normalizeNumber(value);
   if (typeof value === 'boolean') return value;
-  const spell = spellings[format] ?? normalizeText;
+  const spell = memberSpellings[member] ?? spellings[format] ?? normalizeText;
   if (typeof value === 'string') return spell(value) || null;
   if (!Array.isArray(value)) return null;
   const set = sortSet(value.filter((one) => typeof one === 'string').map((one) => spell(one)));
@@ -269,7 +296,8 @@ function normalizeThing(value: Json, name = ''): Json | undefined {
     member,
     normalizeThing(inner as Json, member),
   ]);
-  return spellRule(Object.fromEntries(members.filter(([, inner]) => inner !== undefined)));
+  const kept = members.filter(([, inner]) => inner !== undefined);
+  return kept.length === 0 ? undefined : spellRule(Object.fromEntries(kept));
 }
 
 /** Triggers by extension, country, method and state, whose patterns have no case. */

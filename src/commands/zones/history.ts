@@ -191,7 +191,7 @@ export async function readSettings(
 }
 
 /** Settings of another version than the stored one replace it, and nothing is said to have changed. */
-const version = 3;
+const version = 4;
 
 export function packSettings(settings: ZoneSettings): string {
   return JSON.stringify({ version, settings });
