@@ -1,7 +1,7 @@
 import { sql, type Updateable } from 'kysely';
 import { findNextRun } from '../../../lib/schedule.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
-import { defineMessage, type Outbox } from '../../../outbox/outbox.ts';
+import { defineMessage } from '../../../outbox/outbox.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
 import { say } from '../../../views/blocks/blocks.ts';
 import {
