@@ -69,29 +69,25 @@ const inCorp: InstallationQuery<true> = {
   isEnterpriseInstall: true,
 };
 
-test('an installation comes back as it was stored', async () => {
+test('an installation is kept by its workspace or organization, comes back as it was stored, and goes alone', async () => {
   const installations = await installationsOn(await embedded.emptyDatabase());
   await installations.storeInstallation(acme);
-  expect(await installations.fetchInstallation(inAcme)).toEqual({ ...acme, installedAt });
-});
-
-test('an org-wide installation is kept by its organisation', async () => {
-  const installations = await installationsOn(await embedded.emptyDatabase());
   await installations.storeInstallation(corp);
+  expect(await installations.fetchInstallation(inAcme)).toEqual({ ...acme, installedAt });
   expect(await installations.fetchInstallation(inCorp)).toEqual({
     ...JSON.parse(JSON.stringify(corp)),
     installedAt,
   });
   const inOneTeam = { ...inCorp, teamId: 'T0CORPONE' } as unknown as InstallationQuery<true>;
   expect((await installations.fetchInstallation(inOneTeam)).bot?.token).toBe('bot-token-of-corp');
-});
-
-test('a workspace that never installed is told apart from a failure', async () => {
-  const installations = await installationsOn(await embedded.emptyDatabase());
-  await installations.storeInstallation(acme);
   const missing = installations.fetchInstallation({ ...inAcme, teamId: 'T0OTHER00' });
   await expect(missing).rejects.toBeInstanceOf(NotInstalledError);
   await expect(missing).rejects.toThrow('T0OTHER00');
+
+  expect(await installations.remove(inAcme)).toBe(true);
+  expect(await installations.remove(inAcme)).toBe(false);
+  await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
+  expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
 });
 
 test('a refreshed bot token replaces the old one; none is readable, and tokens of people are not kept', async () => {
@@ -118,16 +114,6 @@ test('somebody who installs without the bot does not take its token away', async
   const user = { id: 'U0BOB0000', token: 'user-token-of-bob', scopes: [] };
   await expect(installations.storeInstallation({ ...userOnly, user })).rejects.toThrow('token of the bot');
   expect((await installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token-of-acme');
-});
-
-test('removing an installation leaves every other workspace', async () => {
-  const installations = await installationsOn(await embedded.emptyDatabase());
-  await installations.storeInstallation(acme);
-  await installations.storeInstallation(corp);
-  expect(await installations.remove(inAcme)).toBe(true);
-  expect(await installations.remove(inAcme)).toBe(false);
-  await expect(installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
-  expect((await installations.fetchInstallation(inCorp)).bot?.token).toBe('bot-token-of-corp');
 });
 
 test('an older copy that is put back does not open, nor one of an app that was removed', async () => {

@@ -4,13 +4,13 @@ import type { Reason } from '../../auth/policy/policy.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
 import type { Trx } from '../../store/schema.ts';
+import type { VoidReason } from '../../views/operations/describe.ts';
 import {
   type EventRow,
   findKind,
   type Kinds,
   type OperationOutcome,
   type OperationRow,
-  type VoidReason,
 } from './kinds/kind.ts';
 import { endStepOf, refreshMessages } from './messages.ts';
 import {

@@ -2,7 +2,8 @@ import { type Authorizer, assertKnown } from '../../auth/policy/authorizer.ts';
 import { decide } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { countApprovals, decideApprovalOf, findKind, type Kind, type VoidReason } from './kinds/kind.ts';
+import type { VoidReason } from '../../views/operations/describe.ts';
+import { countApprovals, decideApprovalOf, findKind, type Kind } from './kinds/kind.ts';
 import {
   type DecisionContext,
   findApprovals,

@@ -29,6 +29,7 @@ import {
   retryButtons,
   type ShownOperation,
   undoButton,
+  type VoidReason,
   type VolumeShown,
   waitsForRequester,
 } from './describe.ts';
@@ -310,7 +311,7 @@ export type ShownAnswer<Shown = ShownOperation> =
       | {
           readonly kind: 'approved' | 'denied' | 'cancelled' | 'confirmed' | 'expired' | 'already' | 'twice';
         }
-      | { readonly kind: 'void'; readonly why: string }
+      | { readonly kind: 'void'; readonly why: VoidReason }
       | { readonly kind: 'own-request'; readonly press: 'approve' | 'deny' }
       | { readonly kind: 'not-requester'; readonly press: 'cancel' | 'confirm' }
     ));

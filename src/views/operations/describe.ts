@@ -67,7 +67,7 @@ interface Outcome {
   readonly word: string;
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
-  readonly why?: string | undefined;
+  readonly why?: VoidReason | undefined;
   readonly reason?: string | undefined;
   readonly fields?: Parameters<typeof describeFields>[0] | undefined;
   readonly facts?: Readonly<Record<string, unknown>> | undefined;
@@ -213,7 +213,7 @@ function quoteService({ facts, fields = [] }: Outcome): string {
   return typeof says === 'string' && says !== '' ? ` The CDN says: “${escapeMrkdwn(says, 300)}”` : '';
 }
 
-const voidReasons: Readonly<Record<string, string>> = {
+export const voidReasons = {
   changed: 'the stored request is not the one that was asked for',
   'key-gone': 'the encryption key that sealed it is gone',
   'key-replaced': 'the requester’s CDN key is no longer the one it was asked with',
@@ -221,10 +221,12 @@ const voidReasons: Readonly<Record<string, string>> = {
   'more-approvals': 'the settings now ask for more approvals',
   'approver-may-not': 'somebody who approved it is no longer an approver',
   overtaken: 'the settings changed, or another change was asked for',
-};
+} as const;
 
-export function describeVoidReason(why = 'changed'): string {
-  return voidReasons[why] ?? 'it is no longer valid';
+export type VoidReason = keyof typeof voidReasons;
+
+export function describeVoidReason(why: VoidReason = 'changed'): string {
+  return voidReasons[why];
 }
 
 export function retryButtons({ words }: ShownOperation): Button[] {

@@ -64,6 +64,19 @@ test('no other context opens it', async () => {
   );
 });
 
+test('a version changed, added or left out does not open it', async () => {
+  const versions = [undefined, 1, 2, Date.parse('2026-11-21')];
+  for (const right of versions) {
+    const sealed = await sealer.seal(new Secret('key'), { ...context, version: right });
+    expect((await sealer.open(sealed, { ...context, version: right })).reveal()).toBe('key');
+    for (const wrong of versions.filter((version) => version !== right)) {
+      await expect(sealer.open(sealed, { ...context, version: wrong })).rejects.toMatchObject({
+        code: 'refused',
+      });
+    }
+  }
+});
+
 test('a signature holds for its own parts, in their order, under its own key', async () => {
   const parts = fc.array(fc.oneof(fc.string({ maxLength: 8 }), fc.nat()), { maxLength: 5 });
   const other = createSealer(await createKeyring());

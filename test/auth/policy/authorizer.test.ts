@@ -325,6 +325,7 @@ test('comes back as it was said, and every older version stays', async () => {
   await policies.save(change(acme, 0, first));
   await policies.save(change(acme, 1, naming()));
   expect(await policies.current(acme)).toEqual({ ...naming(), version: 2 });
+  expect(await policies.current('T0BETA000')).toEqual(initialPolicy);
   expect(await policies.version(acme, 1)).toMatchObject({
     policy: { ...first, version: 1 },
     by: 'U0ALICE00',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Kind, OperationOutcome, VoidReason } from '../../../src/commands/operations/kinds/kind.ts';
+import type { Kind, OperationOutcome } from '../../../src/commands/operations/kinds/kind.ts';
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
 import { findTargetName } from '../../../src/commands/operations/model.ts';
@@ -8,6 +8,8 @@ import {
   describeOutcome,
   describeState,
   type ShownOperation,
+  type VoidReason,
+  voidReasons,
 } from '../../../src/views/operations/describe.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -52,15 +54,7 @@ const inState = (state: ShownOperation['state'], outcome?: OperationOutcome): Sh
   show(volumeDeletion, deletion, state, outcome);
 const operation = inState('proposed');
 
-const reasons: readonly VoidReason[] = [
-  'changed',
-  'key-gone',
-  'key-replaced',
-  'requester-may-not',
-  'more-approvals',
-  'approver-may-not',
-  'overtaken',
-];
+const reasons = Object.keys(voidReasons) as VoidReason[];
 
 test.each<[string, ShownAnswer]>([
   ['approved by one of two', { kind: 'approved', operation }],

@@ -16,22 +16,18 @@ import {
 import type { Json } from '../../../lib/canonical-json.ts';
 import type { Secret } from '../../../secrets/secret.ts';
 import type { Schema } from '../../../store/schema.ts';
-import type { Consequences, DecisionLabels, VolumeShown } from '../../../views/operations/describe.ts';
+import {
+  type Consequences,
+  type DecisionLabels,
+  type VoidReason,
+  type VolumeShown,
+  voidReasons,
+} from '../../../views/operations/describe.ts';
 
 export type OperationRow = Selectable<Schema['operations']>;
 export type EventRow = Selectable<Schema['operation_events']>;
 
-const voidReason = z.enum([
-  'changed',
-  'key-gone',
-  'key-replaced',
-  'requester-may-not',
-  'more-approvals',
-  'approver-may-not',
-  'overtaken',
-]);
-export type VoidReason = z.output<typeof voidReason>;
-
+const voidReason = z.enum(Object.keys(voidReasons) as VoidReason[]);
 export const outcomeShape = z.object({
   /** A stable word: `done`, `not-found`; `void` with `why`. */
   word: z.string(),
