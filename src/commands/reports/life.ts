@@ -85,7 +85,8 @@ export function createReports(options: ReportOptions) {
       const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) throw createChangedError(kind);
       const planned = trx.deleteFrom('report_runs').where('report_id', '=', id).where('by_hand', 'is', null);
-      await planned.where('state', '=', 'due').execute();
+      // One that was due a moment before an edit still runs.
+      if (event !== 'changed') await planned.where('state', '=', 'due').execute();
       const row = await trx
         .updateTable('reports')
         .set({ ...changes, failures: 0, revision: revision + 1 })

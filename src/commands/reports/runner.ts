@@ -12,6 +12,7 @@ import { findCondition } from './checks/list.ts';
 import { runDigest } from './digests/run-digest.ts';
 import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReport } from './life.ts';
 import {
+  beginAttempt,
   digestRun,
   dueData,
   enqueueNext,
@@ -50,8 +51,10 @@ const digestRunJob = defineJob({
   data: runData,
   run: ({ digestId, due }, context: ReportContext) =>
     runDigest({ report_id: digestId, due: new Date(due) }, context),
-  async putAside({ digestId }, context: ReportContext) {
-    const digest = await findDigest(context.db, digestId);
+  async putAside({ digestId, due }, context: ReportContext) {
+    // One that got as far as its post does no harm.
+    const run = await beginAttempt(context.db, { report_id: digestId, due: new Date(due) });
+    const digest = run && (await findDigest(context.db, digestId));
     if (digest) await pauseReport(digest, 'crashing', context);
   },
 });

@@ -325,24 +325,20 @@ test('of a person whose reports killed two processes the alerts that are due are
   expect(harness.countChecks()).toBeGreaterThan(0);
 });
 
-test('a digest whose run killed two processes is paused, and its channel is told', async () => {
-  await using harness = await createDigestHarness(await embedded.emptyDatabase());
-  const digest = await harness.createDaily();
-  const due = new Date(Date.UTC(2026, 10, 23, 9));
-  await harness.db
-    .insertInto('report_runs')
-    .values({
-      report_id: digest.id,
-      due,
-      run_at: due,
-      state: 'collecting',
-      missed: 0,
-      attempts: 2,
-      by_hand: null,
-    })
-    .execute();
-  await findPutAside('digest-run')?.({ digestId: digest.id, due: due.toISOString() }, harness.context);
-  await harness.runJobs();
-  expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'failed' });
-  expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(1);
-});
+test.each([
+  ['collecting', 'failed', 1],
+  ['sent', 'sent', 0],
+])(
+  'a digest whose run was %s when a second process died: it ends as %s, with %i notices',
+  async (state, end, notices) => {
+    await using harness = await createDigestHarness(await embedded.emptyDatabase());
+    const digest = await harness.createDaily();
+    const due = new Date(Date.UTC(2026, 10, 23, 9));
+    const run = { report_id: digest.id, due, run_at: due, state, missed: 0, attempts: 2, by_hand: null };
+    await harness.db.insertInto('report_runs').values(run).execute();
+    await findPutAside('digest-run')?.({ digestId: digest.id, due: due.toISOString() }, harness.context);
+    await harness.runJobs();
+    expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': end });
+    expect(harness.readChannel().filter((text) => text.includes('stopped twice'))).toHaveLength(notices);
+  },
+);
