@@ -27,7 +27,7 @@ export function isDatabaseLost(error: unknown): boolean {
 
 /**
  * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`
- * links a key, `why` shows the decision, `settings` opens them, `ask` is none: an admin can help) or commands to run instead. `reference` is set where the log already has one.
+ * links a key, `why` shows the decision, `settings` opens them, `ask` has no button: an admin can help) or commands to run instead. `reference` is set where the log already has one.
  * Every other error is a bug: logged with a reference and shown as an apology.
  */
 export class UserError extends Error {

@@ -361,7 +361,7 @@ export async function wire(
   const stopAll = async (): Promise<void> => {
     // No new deliveries first, so that the number of those under way only falls.
     await socket?.stop();
-    // A page that waits for the CDN keeps its connection, and is told to end like everything else.
+    // A page that waits for the CDN keeps its connection, and is ended like everything else.
     zoneCache.stop();
     await web.close(inFlight.drain(graceMs));
     await queue.stop();

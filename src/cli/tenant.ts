@@ -109,7 +109,7 @@ async function erase(
   for (const [table, rows] of erased) print(`  ${table}: ${formatInteger(rows)}`);
   print(`Erased ${describe(erased)}. Keys and tokens went first.`);
   print(
-    `Stays: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its own record.`,
+    `Stays: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its record.`,
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
   const left = await countTenantRows(db, tenant);

@@ -64,7 +64,7 @@ export function parseWords<Options extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** Opens the database as it is. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened. */
+/** Opens the database unchanged. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened. */
 export async function openExisting(
   { store }: StoreConfig,
   log: Log,

@@ -65,7 +65,7 @@ async function sendFile(value: string, context: Context): Promise<Message> {
   };
 }
 
-/** Writes records into a temporary file, oldest first. Undefined where there are none. */
+/** Writes records into a temporary file, oldest first. Undefined if empty. */
 async function writeFile(
   tenant: string,
   filter: AuditFilter,

@@ -136,7 +136,7 @@ function describe(
     ],
     certificate: [
       `The certificate of ${whose} is not trusted here (${code}).`,
-      'If your network has a certificate authority of its own, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
+      'If your network has its own certificate authority, set NODE_EXTRA_CA_CERTS to its file (PEM) and restart the bot.',
     ],
     expired: [
       `The certificate of ${whose} is not valid today (${code}).`,

@@ -70,7 +70,7 @@ export function canBeLifted(code: string): boolean {
   return meaning === 'lift' || meaning === 'lacking';
 }
 
-/** What whoever administers Slack does about a code that somebody can lift. */
+/** What an admin of Slack does about a code that somebody can lift. */
 export function describeLift(code: string): string {
   switch (code) {
     case 'missing_scope':

@@ -310,7 +310,7 @@ type Change = Partial<
 /** Has a job come back at that moment, unless the row has moved on meanwhile. */
 async function tryAgain({ row, context }: Delivery, wanted: Date, change: Change): Promise<void> {
   const { db, ports, now } = context;
-  // The end of an unposted message that is out of date is told at once.
+  // The end of an unposted message that is out of date is reported at once.
   const at = change.state === 'due' && wanted > row.expires_at ? row.expires_at : wanted;
   await db.transaction().execute(async (trx) => {
     const moved = await trx

@@ -212,7 +212,7 @@ export const scopes = {
     lost: 'no files, and no messages to one person',
   },
   'channels:history': {
-    use: 'looks for a message of its own in a public channel when Slack gave no answer to its posting',
+    use: 'looks for its own message in a public channel when Slack gave no answer to its posting',
     lost: 'a message whose posting got no answer is not looked for in public channels',
     optional: true,
   },
@@ -228,7 +228,7 @@ export const scopes = {
   },
   'users:read': {
     use: 'sees who is an admin, who was deactivated, and the time zone of the person who asks',
-    lost: 'nobody is an admin by Slack’s role, and deactivated people are not noticed',
+    lost: 'Slack’s admins are not recognized, and deactivated people are not noticed',
     optional: true,
   },
   'usergroups:read': {

@@ -17,7 +17,7 @@ interface HomeSection {
   readonly blocks: readonly KnownBlock[];
 }
 
-/** Incidents, failing zones and exports under way in one line; empty if there are none. */
+/** Incidents, failing zones and exports under way in one line; else empty. */
 export function renderState(counts: {
   readonly incidents: number;
   /** Names of zones with origin errors in the last hour, those with most first. */

@@ -171,7 +171,7 @@ function readCertificates(zoneId: string, raw: unknown): Certificate[] {
   });
 }
 
-/** The specification says Base64Url, and not of which form: PEM and DER are read, and PEM as it is. */
+/** The specification says Base64Url, and not in which form: PEM and DER are read, PEM unchanged. */
 function readEnd(certificate: string): Date | undefined {
   const isPem = certificate.startsWith('-----BEGIN');
   try {

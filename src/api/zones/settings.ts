@@ -54,7 +54,7 @@ export interface SettingChange {
 
 /** Characters: longer texts, such as the code of an error page, are told by their length. */
 const longText = 500;
-/** Characters of JSON: a longer element of a list is told by its name, and its content by a digest. */
+/** Characters of JSON: a longer element of a list is stored by its name, and its content as a digest. */
 const longElement = 4_000;
 /** Custom certificates are uploaded by people; all others renew themselves. */
 const customCertificate = 3;

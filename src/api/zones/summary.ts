@@ -79,7 +79,7 @@ export function listHostnames(raw: unknown) {
   const all = isObject(raw) && Array.isArray(raw['Hostnames']) ? raw['Hostnames'] : [];
   return all.filter(isObject).flatMap((host) => {
     const name = readText(host['Value']);
-    // The CDN manages the certificates of its own hostnames.
+    // The CDN manages the certificates for its hostnames.
     const isPlatforms = host['IsSystemHostname'] === true || host['IsManagedHostname'] === true;
     return name === undefined ? [] : [{ name, isPlatforms, host }];
   });

@@ -217,7 +217,7 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
     : { says: `Slack says ${code}`, fix };
 }
 
-/** The workspace to look at, or why there is none. Without `installations` its token cannot be opened. */
+/** The workspace to look at, or why it is missing. Without `installations` its token cannot be opened. */
 export async function findWorkspace({
   config,
   now,

@@ -65,7 +65,7 @@ export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly Se
     if (await opensItsRows(db, keyring, id, tables)) continue;
     throw new UserError(
       `The keyring's key ${id} is not the key that this database was sealed with as ${id}.`,
-      `Put the right key back under that ID, from your backup; give a new key an ID of its own. Nothing was changed. ${guide}`,
+      `Put the right key back under that ID, from your backup; give a new key its own ID. Nothing was changed. ${guide}`,
     );
   }
 }

@@ -121,7 +121,7 @@ export async function decidePosting(
   const needs = subject === 'export' ? 'export' : 'read';
   const right = assertKnown(await authorizer.decide(needs, channel, { fresh: true }));
   if (!right.allowed) return right;
-  // Where the settings name channels, direct messages are none of them.
+  // Where the settings name channels, direct messages do not count.
   const there = decideDestination(await authorizer.policy(), subject, channel ?? 'direct messages');
   return there.allowed ? { ...right, trace: [...right.trace, ...there.trace] } : there;
 }

@@ -290,7 +290,7 @@ const linesAtOnce = 200;
 
 /**
  * Writes every entry that is asked about into a file, each once, day by day in the CDN's order. Entries after `until` are left
- * out. Undefined if there are none. Rethrows read errors: half a file would pass for a whole one.
+ * out. Undefined if empty. Rethrows read errors: half a file would pass for a whole one.
  */
 export async function writeEntries(
   { zone, period, filters }: ZoneQuestion,

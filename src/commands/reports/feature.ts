@@ -299,7 +299,7 @@ function createVerbs(kind: ReportKind) {
     await requirePlace(report, context);
     const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
-    // Its channel sees it in the place of the notice; pressed elsewhere, the channel is told.
+    // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.
     if (context.message?.channel !== taken.channel) await context.post(taken.channel, notice);
     return notice;
   }

@@ -108,7 +108,7 @@ export function createReports(options: ReportOptions) {
   return {
     ...createDigestWork(options),
     ...createAlertWork(options),
-    /** For a new one, since its channel is told before it runs. */
+    /** For a new one, since its channel is notified before it runs. */
     newId: (): Promise<string> => findFreeId(db),
     create: (owner: Person, order: Order, id?: string): Promise<Report> =>
       db.transaction().execute(async (trx) => {

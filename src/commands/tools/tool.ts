@@ -105,7 +105,7 @@ export function toZone({ id, name }: { readonly id: string; readonly name: strin
   return { label: name || id, tool: 'get_zone', arguments: { zone: id } };
 }
 
-/** Three at most, each once; the list of all where there is none. */
+/** Three at most, each once; else the list of all. */
 export function toZones(zones: readonly { readonly id: string; readonly name: string }[]): NextCall[] {
   const calls = new Map(zones.map((zone) => [zone.id, toZone(zone)]));
   return calls.size > 0 ? [...calls.values()].slice(0, 3) : [allZones];

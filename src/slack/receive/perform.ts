@@ -54,7 +54,7 @@ interface Delivery {
   readonly body: object;
   /** Identifies repeats; undefined = every delivery is new. */
   readonly claim?: string | undefined;
-  /** Where a long wait is told. */
+  /** Shows a long wait. */
   readonly route?: Work['route'];
   readonly until?: AbortSignal;
 }

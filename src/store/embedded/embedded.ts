@@ -185,7 +185,7 @@ function lockDirectory(directory: string): () => void {
     if ((error as { errcode?: number }).errcode !== 5) throw error;
     throw new UserError(
       `Another process already uses the data directory ${directory}.`,
-      'The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, ' +
+      'The embedded database serves one process: stop the other one, give this one its own DATA_DIR, ' +
         'or set DATABASE_URL to run several.',
     );
   }
@@ -195,7 +195,7 @@ function lockDirectory(directory: string): () => void {
   };
 }
 
-/** The directory of the database's files: where there are none, a copy of an empty one. */
+/** The directory of the database's files: a copy of an empty one at first. */
 function createDatabase(dataDir: string): string {
   const directory = join(dataDir, 'database');
   if (!existsSync(directory) || readdirSync(directory).length === 0) {

@@ -181,7 +181,7 @@ function describeLastHour(total: number, recent: number | undefined): string {
   return recent === 0 ? ', none in the last hour' : `, ${formatInteger(recent)} in the last hour`;
 }
 
-/** What the codes of the CDN mean; another code is told by its message. */
+/** What the codes of the CDN mean; another code is shown by its message. */
 const causes: Readonly<Record<string, string>> = {
   dns_lookup: 'The CDN cannot resolve',
   http_timeout: 'No answer in time from',

@@ -455,7 +455,7 @@ function renderField(
   }
 }
 
-/** Options of the menu for user groups, or a line that says why there are none. */
+/** Options of the menu for user groups, or a line that says why they are missing. */
 export function renderGroupOptions(
   groups: readonly Group[],
   missing: readonly MissingScope[],

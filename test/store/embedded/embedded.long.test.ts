@@ -50,7 +50,7 @@ test('a second process on one directory is refused in words, and gets it when th
   const { message, hint } = refused as UserError;
   expect(`${message}\n${hint}`.replace(there.dataDir, '<directory>')).toMatchInlineSnapshot(`
     "Another process already uses the data directory <directory>.
-    The embedded database serves one process: stop the other one, give this one a DATA_DIR of its own, or set DATABASE_URL to run several."
+    The embedded database serves one process: stop the other one, give this one its own DATA_DIR, or set DATABASE_URL to run several."
   `);
   child.kill('SIGKILL');
   await ended;

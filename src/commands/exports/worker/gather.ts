@@ -186,7 +186,7 @@ async function readLog(
     if (!plain && !safe) return undefined;
     throw new UserError(
       'The CDN’s file cannot be read as CSV, so no other form of it can be made.',
-      'Export it as it is: without pseudonyms and without the spreadsheet-safe copy.',
+      'Export it unchanged: without pseudonyms and without the spreadsheet-safe copy.',
     );
   }
   return { rows, files: [plain, safe].flatMap((file) => file?.end() ?? []) };

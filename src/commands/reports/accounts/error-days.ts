@@ -103,7 +103,7 @@ export function listDaysToRead({ known, at, since }: Wanted) {
   return days;
 }
 
-/** Counts one download of a day, which replaces the one before: an entry counts once, on the day of its own time. */
+/** Counts one download of a day, which replaces the one before: an entry counts once, on its own day. */
 export async function countDay(
   originErrors: OriginErrors,
   zoneId: string,

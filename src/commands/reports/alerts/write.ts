@@ -441,7 +441,7 @@ function addUp(
   return { total: sum, counted: isOld ? { from: at, before: sum - countSince(at) } : { from, before } };
 }
 
-/** Parts that came, and those that were calm for `close` checks; the others stay, so that a flapping one is told once. */
+/** Parts that came, and those that were calm for `close` checks; the others stay, so that a flapping one is reported once. */
 function mergeParts(
   before: readonly IncidentPart[],
   firing: readonly Part[],

@@ -515,7 +515,7 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
     codes: rank(codes)
       .slice(0, mostCodes)
       .map(([name, count]) => [flattenName(name), count] as const),
-    /** Entries without a readable time; absent where there are none. */
+    /** Entries without a readable time; absent if zero. */
     undated: undated || undefined,
   };
 }

@@ -163,7 +163,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
-  // An empty list is told once a second run has found the same.
+  // An empty list is reported once a second run has found the same.
   if (baseline && all.length === 0 && skipped === 0 && known && known.size > 0 && !baseline.isEmpty) {
     const failures = [{ reason: new UserError(emptyList) }];
     return { figures: undefined, baseline: { ...baseline, isEmpty: true } as ZoneBaseline, failures };

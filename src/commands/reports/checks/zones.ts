@@ -34,7 +34,7 @@ type ZoneCondition<Name extends string> = Omit<
 > & {
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
   readonly wrongIf: (settings: Settings) => string;
-  /** Zones to show as the next step where there are none. */
+  /** Zones to show as the next step if empty. */
   readonly only: string;
 };
 
@@ -295,7 +295,7 @@ export const endingCertificates = defineCondition({
       notes: [
         ...listMissing(targets.filter((id) => !names.has(id))),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end date is unreadable')),
-        ...without.map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),
+        ...without.map((id) => toNote(names.get(id) ?? id, 'no own certificate is reported')),
       ],
     });
   },

@@ -334,7 +334,7 @@ export async function collectDigest(
     if (found.figures !== undefined) figures[name] = found.figures;
     if (found.baseline !== undefined) byKind[name] = found.baseline;
   }
-  // What a kind says itself is told in the post.
+  // What a kind says itself is in the post.
   if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
   return { collected: { at: now.toISOString(), ...figures, unread }, baseline: { byKind } };

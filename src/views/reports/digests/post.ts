@@ -143,7 +143,7 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
   return join([names, andMore(count - listed.length)], ' ');
 }
 
-/** One subject of a digest, as it is posted. */
+/** One posted subject of a digest. */
 export interface Section {
   readonly troubles: number;
   /** When each of its parts was last reported, as ISO text; undefined = the first time. */
