@@ -280,7 +280,7 @@ export async function wire(
     store: createEndStore(db, enqueue, now),
     changed: (place: Installation, userId: string) => people(place).forget(userId),
   };
-  const edge = { deliver: createDeliver({ ...slack, ends }), egress, log };
+  const edge = { deliver: createDeliver({ ...slack, ends, logger }), egress, log };
   const socket = appToken
     ? createSocketReceiver({ ...edge, appToken, apiUrl, logger, fetch: slackFetch })
     : undefined;

@@ -1,10 +1,5 @@
-import type {
-  BlockAction,
-  BlockSuggestion,
-  SlackShortcut,
-  SlashCommand,
-  ViewSubmitAction,
-} from '@slack/bolt';
+import { App, type BlockAction } from '@slack/bolt';
+import type { Logger } from '@slack/web-api';
 import { withSecrets } from '../../secrets/secret.ts';
 import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/tracing.ts';
@@ -56,7 +51,7 @@ interface Body {
 }
 type Named = { readonly id?: string } | null | undefined;
 
-type DeliverOptions = SlackDeps & { readonly ends: LifecycleHandlers };
+type DeliverOptions = SlackDeps & { readonly ends: LifecycleHandlers; readonly logger: Logger };
 
 export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Promise<void>;
 
@@ -65,6 +60,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const { inFlight, log, metrics, now } = options;
   const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
   const refuse = createRefusal(options);
+  const app = createApp(options);
 
   const accept = async (body: Body, ack: Acknowledge): Promise<void> => {
     // What must not be lost is stored before it is acknowledged, also in a flood.
@@ -73,23 +69,27 @@ export function createDeliver(options: DeliverOptions): Deliver {
     if (step === 'incomplete') return ack();
     const end = inFlight.admit(readOwner(body), JSON.stringify(body).length);
     if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
-    let work: Promise<unknown> | undefined;
+    // Nobody waits for the work: what waits for its turn would hold the request all the time.
+    let work: Promise<unknown> = Promise.resolve();
+    const follow: GoOn = (started) => void (work = started.catch(logFailure));
     try {
-      const { reply, start } = step
-        ? { reply: undefined, start: () => runStep(options, step) }
-        : await findHandler(options, body, now());
-      await ack(reply);
-      // Nobody waits for it: what waits for its turn would hold the request all the time.
-      work = start?.().catch(logFailure);
+      if (!step)
+        return await app.processEvent({ body: { ...body }, ack, customProperties: { goOn: follow } });
+      await ack();
+      follow(runStep(options, step));
     } finally {
-      void Promise.resolve(work).then(end);
+      void work.then(end);
     }
   };
 
   return (body: Body, send, { transport, sentAt }) => {
     const started = performance.now();
+    let isAcknowledged = false;
     const ack: Acknowledge = async (reply) => {
       await send(reply);
+      // Bolt acknowledges an event itself.
+      if (isAcknowledged) return;
+      isAcknowledged = true;
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
@@ -100,43 +100,64 @@ export function createDeliver(options: DeliverOptions): Deliver {
   };
 }
 
-interface Handler {
-  readonly reply?: object | undefined;
-  readonly start?: (() => Promise<unknown>) | undefined;
+/** Takes the work that goes on after the acknowledgement: the delivery ends with it. */
+type GoOn = (work: Promise<unknown>) => void;
+
+function goOn(context: object, work: Promise<unknown>): void {
+  (context as { readonly goOn: GoOn }).goOn(work);
 }
 
-/** The handler of a delivery; nothing for a kind that has none. */
-async function findHandler(deps: SlackDeps, body: Body, now: Date): Promise<Handler> {
-  if (body.command !== undefined) return { start: () => runCommand(deps, body as SlashCommand) };
-  switch (body.type ?? 'command') {
-    case 'block_actions': {
-      const press = body as BlockAction;
-      const [pressed] = press.actions;
-      return { start: pressed && (() => runAction(deps, press, pressed)) };
-    }
-    case 'shortcut':
-    case 'message_action':
-      return { start: () => runShortcut(deps, body as SlackShortcut) };
-    case 'view_submission': {
-      const sent = body as ViewSubmitAction;
-      const { form, values, reply } = readForm(sent.view, now);
-      return { reply, start: form && (() => runForm(deps, form, values, sent)) };
-    }
-    case 'block_suggestion': {
-      const { inTime, found } = runPicker(deps, body as BlockSuggestion);
-      return { reply: { options: [...(await inTime)] }, start: () => found };
-    }
-    case 'event_callback': {
-      const { event = {} } = body;
-      // `message` is the manifest's `message.im`.
-      if (event.type === 'app_mention' || event.type === 'message')
-        return { start: () => runMessage(deps, body) };
-      const isHome = event.type === 'app_home_opened' && event.tab === 'home';
-      return isHome ? { start: () => runHome(deps, body as { event_id: string }) } : {};
-    }
-    default:
-      return {};
-  }
+const anything = /[\s\S]*/u;
+
+/**
+ * Bolt's App with one listener for each kind of delivery; the registry routes by `feature:verb`. It authorizes nobody: that
+ * would read the database before forms and menus are acknowledged, so tokens come from `InstallationAccess` afterwards.
+ */
+function createApp(options: DeliverOptions): App {
+  const { apiUrl, log, logger, now } = options;
+  const app = new App({
+    // Our own receivers hand deliveries to `processEvent`.
+    receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
+    logger,
+    authorize: async () => ({}),
+    convoStore: false,
+    ignoreSelf: false,
+    clientOptions: { slackApiUrl: apiUrl, allowAbsoluteUrls: false },
+  });
+
+  app.command(anything, async ({ ack, body, context }) => {
+    await ack();
+    goOn(context, runCommand(options, body));
+  });
+  app.action(anything, async ({ ack, body, context }) => {
+    const press = body as BlockAction;
+    const [pressed] = press.actions;
+    await ack();
+    if (pressed) goOn(context, runAction(options, press, pressed));
+  });
+  app.shortcut(anything, async ({ ack, body, context }) => {
+    await ack();
+    goOn(context, runShortcut(options, body));
+  });
+  app.view(anything, async ({ ack, body, context }) => {
+    if (body.type !== 'view_submission') return ack();
+    const { form, values, reply } = readForm(body.view, now());
+    // No value satisfies Bolt's intersection type for this acknowledgement.
+    await ack(reply as never);
+    if (form) goOn(context, runForm(options, form, values, body));
+  });
+  app.options(anything, async ({ ack, body, context }) => {
+    const { inTime, found } = runPicker(options, body);
+    goOn(context, found);
+    await ack({ options: [...(await inTime)] });
+  });
+  app.event(anything, async ({ event, body, context }) => {
+    // `message` is the manifest's `message.im`.
+    if (event.type === 'app_mention' || event.type === 'message') goOn(context, runMessage(options, body));
+    else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(context, runHome(options, body));
+  });
+  app.error(async (error) => log.error({ error }, 'a delivery failed outside its handler'));
+  return app;
 }
 
 /**
