@@ -179,7 +179,7 @@ describe('where nobody else has to approve', () => {
     const sentBody = team.bot.cdn.requests.findLast(({ method }) => method !== 'GET')?.body;
     expect(sentBody).toMatchObject({ Required: false });
     const typed = await team.alice.waitForMessage(({ reads }) =>
-      /^Your request: set .*a new value/u.test(reads),
+      /^Your request: set .*a new value[\s\S]*:white_check_mark:/u.test(reads),
     );
     expect(readStable(typed)).toMatchSnapshot('the value was typed');
     while (team.alice.modal()) await team.alice.closeModal();
