@@ -360,6 +360,16 @@ describe('replies', () => {
     ]);
   });
 
+  test('wait for an earlier reply that Slack does not take yet', async () => {
+    await put('top');
+    await run(2);
+    harness.slack.script.fail('chat.postMessage', 'rate_limited', 2, 200, 'first reply');
+    await put('first reply', { to: { parent: 'top' } });
+    await put('second reply', { to: { parent: 'top' } });
+    await run(20);
+    expect(read().map(([text]) => text)).toEqual(['top', 'first reply', 'second reply']);
+  });
+
   test('are given up with their parent', async () => {
     harness.slack.script.fail('chat.postMessage', 'not_in_channel');
     await put('top');

@@ -30,6 +30,7 @@ export async function readCsv(
   pieces: Iterable<Uint8Array>,
   onRow: (cells: readonly string[]) => void,
 ): Promise<void> {
+  if (!isText(start)) throw Object.assign(new Error('the file is not text'), { code: 'CSV_NOT_TEXT' });
   const parser = parse({
     ...lenient,
     delimiter: findSeparator(start),
@@ -47,7 +48,12 @@ const endsWithReturn = /^(?:"(?:[^"]|"")*"|[^"\r\n])*\r(?!\n)/u;
 
 /** Undefined if the first row is no header that is recognized. */
 export function findHeader(start: Buffer): EventColumns | undefined {
-  return readHeader(readFirstRow(start, findSeparator(start)));
+  return isText(start) ? readHeader(readFirstRow(start, findSeparator(start))) : undefined;
+}
+
+/** A zero is in UTF-16, which the library reads behind a mark of its order, and in what is no text. */
+function isText(start: Buffer): boolean {
+  return !start.includes(0) || start.readUInt16LE(0) === 0xfeff;
 }
 
 /** The separator that makes most cells of a known header; else a comma. */

@@ -251,11 +251,13 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   const begun = now().getTime();
   let phase: Phase = 'starting';
   let toSend: number | undefined;
+  let quietUntil = 0;
 
   const report = async (): Promise<void> => {
     const { rows, bytes, announced, sent } = thread.progress();
     if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes }))) return controller.abort(taken);
     if (now().getTime() - begun > overdueMs) return controller.abort(overdue);
+    if (now().getTime() < quietUntil) return;
     const isReading = phase === 'starting' && bytes > 0;
     const shown = isReading
       ? ({ phase: 'reading', bytes, of: announced } as const)
@@ -265,9 +267,11 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   };
   const keepReporting = async (): Promise<void> => {
     for await (const _ of setInterval(reportEveryMs, undefined, { signal: stopped.signal }))
-      await report().catch((error: unknown) =>
-        log.debug({ error, id: one.id }, 'export progress could not be reported'),
-      );
+      await report().catch((error: unknown) => {
+        const { retryAfterSeconds = 0 } = error instanceof SlackFailure ? error : {};
+        quietUntil = now().getTime() + retryAfterSeconds * 1000;
+        log.debug({ error, id: one.id }, 'export progress could not be reported');
+      });
   };
   const reporting = keepReporting().catch(() => undefined);
 

@@ -100,9 +100,16 @@ async function observeCall<Result>(
     return result;
   } catch (error) {
     const failure = toSlackFailure(error);
-    report(failure instanceof SlackFailure ? failure.code : 'no_answer');
+    report(failure instanceof SlackFailure ? nameOutcome(failure.code) : 'no_answer');
     throw error;
   }
+}
+
+/** Slack's code if it is a known one: a label of a metric has a bounded number of values. */
+function nameOutcome(code: string): string {
+  const isKnown =
+    readCode(code) !== 'refused' || /^(?:http_\d{3}|no_answer|held_back|invalid_blocks)$/u.test(code);
+  return isKnown ? code : 'refused';
 }
 
 function isOk(status: number): boolean {

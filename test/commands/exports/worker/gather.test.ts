@@ -124,6 +124,18 @@ test.each([
   discard(files);
 });
 
+/** Without the order of bytes that the library reads: addresses and formulas would stay between zeros. */
+const otherEncoding = Buffer.from(`\ufeff${header}1,block,DE,203.0.113.7,/\n`, 'utf16le').swap16();
+
+test('text of two bytes a character in the other order is passed on unread, and has no other form', async () => {
+  const { files, ...found } = await gather(pieces(otherEncoding));
+  expect(found).toMatchObject({ unread: 'not-csv', figures: undefined });
+  expect(read(files[0]).equals(otherEncoding)).toBe(true);
+  discard(files);
+  for (const wanted of [{ pseudonyms: true }, { spreadsheetSafe: true }])
+    await expect(gather(pieces(otherEncoding), wanted)).rejects.toBeInstanceOf(UserError);
+});
+
 test.each([{ pseudonyms: true }, { spreadsheetSafe: true }])('nothing has no row with %j', async (wanted) => {
   const { files, ...found } = await gather(pieces(Buffer.from('')), wanted);
   expect(found).toMatchObject({ rows: 0, unread: undefined });
