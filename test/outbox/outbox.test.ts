@@ -116,6 +116,14 @@ describe('a message', () => {
     });
   });
 
+  test('is found by its id, among others', async () => {
+    await put('one');
+    await run(2);
+    await put('two');
+    const found = ['one', 'two', 'three'].map((id) => harness.ports.outbox.find(harness.db, id));
+    expect((await Promise.all(found)).map((one) => one?.state)).toEqual(['sent', 'due', undefined]);
+  });
+
   test('that is cancelled before it is sent is not sent; afterwards it is too late', async () => {
     await put('one');
     expect(await cancel('one')).toBe(true);

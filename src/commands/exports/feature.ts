@@ -13,7 +13,7 @@ import type { Action, Command, Context, Feature, Fields, Form, ReadResult, Submi
 import { rememberUse } from '../names.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { assertMayPost, findPlace, splitTarget } from '../share.ts';
-import type { Words } from '../words.ts';
+import { toWords, type Words } from '../words.ts';
 
 const mostListed = 10;
 
@@ -39,7 +39,7 @@ function isList({ list }: Words): boolean {
 
 /** From typed words: `501 last 6h in #ops`. Unreadable parts keep their default, and the form says why. */
 async function fillForm(words: Words, context: Context): Promise<forms.ExportForm> {
-  const { words: typed, target } = splitTarget(words) ?? { words, target: undefined };
+  const { words: typed, target } = splitTarget(putPlaceLast(words)) ?? { words, target: undefined };
   const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
   const problems: string[] = [];
@@ -78,6 +78,15 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
     channel: place?.channel,
     problem: problems.join('\n') || undefined,
   };
+}
+
+/** `last hour in #ops 7001` → `last hour 7001 in #ops` */
+function putPlaceLast({ raw, tokens }: Words): Words {
+  const at = tokens.findIndex(
+    ({ typed }, nth) => /^(?:in|to)$/iu.test(typed) && /^<?#/u.test(tokens[nth + 1]?.typed ?? ''),
+  );
+  const place = at < 0 ? [] : tokens.slice(at, at + 2);
+  return toWords(raw, [...tokens.filter((token) => !place.includes(token)), ...place]);
 }
 
 /** By id or name; `unread`: the words that are not part of it. */

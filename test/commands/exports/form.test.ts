@@ -64,6 +64,9 @@ const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000).toLocaleDateString('en-
 
 test.each([
   ['export 501 last hour in #ops', '501', 1],
+  ['export last hour in #ops 501', '501', 1],
+  ['export in #ops 501 last hour', '501', 1],
+  ['export last hour 501 in #ops', '501', 1],
   ['export #501 for 3h to <#C0OPS0000|ops>', '501', 3],
   ['events last 6h 501 here', '501', 6],
   [`export 501 ${twoDaysAgo} in #ops`, '501', 24],
