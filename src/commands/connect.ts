@@ -8,7 +8,6 @@ import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
-import { renderTokens } from '../views/tools/tokens.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
 import { cancelUnbegun } from './operations/execute.ts';
 import { assertAllowed } from './operations/propose.ts';
@@ -261,7 +260,7 @@ async function showTokens(context: Context, done?: string) {
       'connect',
     );
   const { url, minutes } = await keyPage.offer();
-  return renderTokens({
+  return views.renderTokens({
     tokens: all,
     makeAt: `${url}/client`,
     minutes,

@@ -175,7 +175,7 @@ export async function finishExport(
       detail: {
         export: row.id,
         outcome: outcome.kind,
-        ...(outcome.kind === 'cancelled' ? { by: outcome.by } : {}),
+        by: outcome.kind === 'cancelled' ? outcome.by : undefined,
         from: request.from.toISOString(),
         to: request.to.toISOString(),
         channel: row.channel ?? 'direct message',
@@ -184,7 +184,7 @@ export async function finishExport(
         filters: request.filters.length,
         pseudonyms: request.pseudonyms,
         spreadsheetSafe: request.spreadsheetSafe,
-        ...(sha256 === undefined ? {} : { sha256 }),
+        sha256,
       },
     },
     trx,
@@ -215,11 +215,13 @@ async function putEndNotice(
 
 type AboutExport = { readonly id: string };
 
-const endNotice = defineMessage({
-  kind: 'export-end',
+const rendering = {
   render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
-});
+  renderInstead: ({ id }: AboutExport, refusal: Refusal, { db }: RenderContext<ExportPorts>) =>
+    renderExport(db, id, refusal),
+};
+
+const endNotice = defineMessage({ kind: 'export-end', ...rendering });
 
 /** Undefined if the outcome was erased. */
 async function renderExport(db: Db, id: string, refusal?: Refusal): Promise<Message | undefined> {
@@ -234,8 +236,7 @@ async function renderExport(db: Db, id: string, refusal?: Refusal): Promise<Mess
 /** While the export runs, it is updated directly. */
 const exportMessage = defineMessage({
   kind: 'export',
-  render: ({ id }: AboutExport, { db }: RenderContext<ExportPorts>) => renderExport(db, id),
-  renderInstead: ({ id }, refusal, { db }) => renderExport(db, id, refusal),
+  ...rendering,
   async ended(trx, ended: Ended<AboutExport>, context: ExportContext) {
     const { id } = ended.about;
     if (ended.state === 'sent') {

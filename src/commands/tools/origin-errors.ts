@@ -106,8 +106,7 @@ async function answerOne(
       ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
       undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
     ],
-    shown: shown.length,
-    total: kinds.length,
+    counts: [shown.length, kinds.length],
     data: {
       from: toDate(question.period.from),
       to: toDate(question.period.to),
@@ -155,8 +154,7 @@ async function answerAll(question: Question, view: View, context: Context): Prom
       notChecked > 0 && `Not checked: ${countOf(notChecked, found.of, 'zone')}.`,
       found.unread.length > 0 && `${formatCount(found.unread.length, 'zone')} could not be read.`,
     ],
-    shown: shown.length,
-    total: failing.length,
+    counts: [shown.length, failing.length],
     data: {
       from: toDate(question.period.from),
       to: toDate(question.period.to),

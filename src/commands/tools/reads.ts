@@ -76,8 +76,7 @@ export const listZones = defineTool({
         skipped > 0 &&
           `${formatCount(skipped, 'zone could not be read and is', 'zones could not be read and are')} left out.`,
       ],
-      shown: shown.length,
-      total: zones.length,
+      counts: [shown.length, zones.length],
       data: { zones: shown.map(toData) },
       next: toZones(shown),
       message,
@@ -137,8 +136,7 @@ export const getScript = defineTool({
           ? `No zone that this key sees runs script ${id}.`
           : `${pluralize(runsOn.length, 'zone runs', 'zones run')} the script ${id}, ${pluralize(middlewareOf.length, 'zone uses', 'zones use')} it as middleware.`,
       asOf: takenAt,
-      shown: runs_on.length + middleware_of.length,
-      total,
+      counts: [runs_on.length + middleware_of.length, total],
       data: { script: id, runs_on, middleware_of },
       next: toZones([...runsOn, ...middlewareOf]),
     };
@@ -177,8 +175,7 @@ export const listZoneChanges = defineTool({
     });
     return {
       asOf,
-      shown: found.changes.length,
-      total: found.total,
+      counts: [found.changes.length, found.total],
       data: {
         recorded_since: look.since,
         zones_compared: look.zones,
@@ -218,8 +215,7 @@ export const compareZones = defineTool({
     const message = renderComparison(zones, false, asOf);
     return {
       asOf,
-      shown: differing.length,
-      total: differing.length,
+      counts: [differing.length, differing.length],
       data: {
         one: zones[0].name || zones[0].id,
         other: zones[1].name || zones[1].id,
@@ -248,8 +244,7 @@ export const getApp = defineTool({
     const points = app.latencyChart.slice(-mostPoints);
     return {
       asOf,
-      shown: points.length,
-      total: app.latencyChart.length,
+      counts: [points.length, app.latencyChart.length],
       data: {
         app: id,
         name,
@@ -286,8 +281,7 @@ export const getUploadScanning = defineTool({
     const { metrics, asOf } = found;
     return {
       asOf,
-      shown: metrics.days.length,
-      total: metrics.days.length,
+      counts: [metrics.days.length, metrics.days.length],
       data: {
         shield_zone: id,
         files_scanned: metrics.totalFilesScanned,

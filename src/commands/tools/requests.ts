@@ -79,8 +79,7 @@ export const listMyRequests = defineTool({
         requests.length === 0
           ? 'Nothing has been requested yet.'
           : `${formatCount(requests.length, 'request')}, ${formatInteger(waiting)} waiting for a decision.`,
-      shown: shown.length,
-      total: requests.length,
+      counts: [shown.length, requests.length],
       data: { requests: shown.map(toData) },
       next: requests.slice(0, 3).map(toRequest),
     };

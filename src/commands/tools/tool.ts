@@ -22,9 +22,8 @@ export interface ToolAnswer {
   readonly summary?: string;
   readonly asOf?: Date;
   readonly warnings?: readonly (string | false)[];
-  /** One, if left out. */
-  readonly shown?: number;
-  readonly total?: number;
+  /** One of one, if left out. */
+  readonly counts?: readonly [shown: number, total: number];
   /** Names are stable; what is missing is undefined, times are dates. */
   readonly data: object;
   readonly next: readonly NextCall[];

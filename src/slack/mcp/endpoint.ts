@@ -401,7 +401,7 @@ function refuse(
 }
 
 function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
-  const { asOf = now, warnings = [], shown = 1, total = 1, data, next, message } = answer;
+  const { asOf = now, warnings = [], counts: [shown, total] = [1, 1], data, next, message } = answer;
   const summary = answer.summary ?? message?.text ?? '';
   const facts = {
     summary: defuse(readPlain(summary)),

@@ -21,7 +21,6 @@ import { pluralize } from '../../views/blocks/format.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { type KeyProblem, renderConnectedOnPage } from '../../views/connect/connect.ts';
 import * as views from '../../views/connect/page.ts';
-import { renderTokenForm, renderTokenMade } from '../../views/tools/tokens.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
 import { createRateLimit, findVisitor, markVerified, oncePerMinute } from './limits.ts';
@@ -114,7 +113,7 @@ export function createConnectPage(options: ConnectPageOptions) {
       formToken: createFormToken(token),
       postTo: `${here.form}/client`,
     };
-    return { status: 200, body: renderTokenForm({ ...form, longestDays: longestTokenDays }) };
+    return { status: 200, body: views.renderTokenForm({ ...form, longestDays: longestTokenDays }) };
   };
 
   const show = (
@@ -202,7 +201,7 @@ export function createConnectPage(options: ConnectPageOptions) {
       );
     const about = { tenant: tenantId(person), actor: person.userId, subject: person.userId };
     await options.audit.record({ ...about, event: 'token-made', detail: { days: typed.days } });
-    const body = renderTokenMade({ token: made.token, name: typed.name, at: `${base}/mcp` });
+    const body = views.renderTokenMade({ token: made.token, name: typed.name, at: `${base}/mcp` });
     return { status: 200, body, carries: ['client-token'] };
   };
 

@@ -3,9 +3,9 @@ import type { LinkedKey } from '../../auth/keys/key-store.ts';
 import type { Rights } from '../../auth/policy/policy.ts';
 import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation, connectButton } from '../blocks/buttons.ts';
-import { formatCount, formatMoment, listSome, pluralize } from '../blocks/format.ts';
+import { formatCount, formatMoment, formatShortDay, listSome, pluralize } from '../blocks/format.ts';
 import { formResult, modal, textInput } from '../blocks/inputs.ts';
-import { escapeMrkdwn, formatCode, truncateLines } from '../blocks/text.ts';
+import { escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { rightsLine } from '../settings/why.ts';
 
 /** The reason for which a key was not connected: mrkdwn in Slack, plain text on the page. */
@@ -196,4 +196,48 @@ function describePausing(pausing: readonly KeyUser[]): string {
 export function countZones(first: { total: number | undefined; zones: unknown[]; more: boolean }): string {
   const { total, zones, more } = first;
   return `${more && total === undefined ? 'more than ' : ''}${pluralize(total ?? zones.length, 'zone')}`;
+}
+
+interface ShownToken {
+  readonly id: string;
+  readonly name: string;
+  readonly expiresAt: Date;
+}
+
+export function renderTokens(shown: {
+  readonly tokens: readonly ShownToken[];
+  readonly makeAt: string;
+  readonly minutes: number;
+  readonly isOff: boolean;
+  readonly done: string | undefined;
+}): Message {
+  const { tokens, makeAt, minutes, isOff, done } = shown;
+  const count = tokens.length === 0 ? 'You have no tokens' : `You have ${pluralize(tokens.length, 'token')}`;
+  const make = { ...button('Create a token', 'connect:link', 'page', { style: 'primary' }), url: makeAt };
+  return {
+    ...message(join([done, `${count}.`], ' '), [
+      section([
+        join([done, `*${count}*. A token lets your editor or terminal use this bot’s tools as you.`], ' '),
+        isOff && ':warning: Clients are switched off: an admin can change it in `/cdn settings assistant`.',
+      ]),
+      ...tokens.map(({ id, name, expiresAt }) =>
+        section(
+          `*${escapeMrkdwn(name, 60)}* · until ${formatShortDay(expiresAt.toISOString().slice(0, 10))}`,
+          button('Revoke', 'tokens:end', id, {
+            confirm: confirmation(
+              'Revoke the token?',
+              `${plainText(name, 60)} can no longer call the bot.`,
+              'Revoke',
+              'Keep',
+            ),
+          }),
+        ),
+      ),
+      actions(make),
+      context(
+        `The page works once, for ${formatCount(minutes, 'minute')}. Disconnecting your key revokes all tokens.`,
+      ),
+    ]),
+    carries: ['link-token'],
+  };
 }

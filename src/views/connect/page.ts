@@ -140,7 +140,7 @@ function renderNote(kind: 'good' | 'bad', { message, hint }: KeyProblem): Html {
   return html`<div class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}"><strong>${message}</strong>${hint ?? ''}</div>`;
 }
 
-export function renderDocument(title: string, body: Html): string {
+function renderDocument(title: string, body: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -162,10 +162,7 @@ ${body}
 
 type Html = { readonly markup: string };
 
-export function html(
-  texts: TemplateStringsArray,
-  ...parts: readonly (string | Html | readonly Html[])[]
-): Html {
+function html(texts: TemplateStringsArray, ...parts: readonly (string | Html | readonly Html[])[]): Html {
   const markups = parts.map((part) =>
     typeof part === 'string'
       ? part.replace(/[&<>"']/gu, (sign) => entities[sign] ?? '')
@@ -241,3 +238,41 @@ li { margin-bottom: 6px; }
   main { padding: 24px 20px; border-radius: 14px; }
 }
 `;
+
+/** Posts to `postTo`, relative to the page. */
+export function renderTokenForm(page: {
+  readonly shownFor: string;
+  readonly formToken: string;
+  readonly postTo: string;
+  readonly longestDays: number;
+}): string {
+  return renderDocument(
+    'Create a token',
+    html`<h1>Create a token</h1>
+<p>A client with it acts as you: it reads what you may read, and asks for what you may ask for.</p>
+<p class="who"><span>This page makes a token for</span><strong>${page.shownFor}</strong></p>
+<form method="post" action="${page.postTo}" autocomplete="off">
+<input type="hidden" name="formToken" value="${page.formToken}">
+<label for="name">Where it is used</label>
+<input id="name" name="name" required maxlength="40" autofocus placeholder="laptop">
+<label for="days">Expires after (days)</label>
+<input id="days" name="days" type="number" min="1" max="${String(page.longestDays)}" value="30" required>
+<button type="submit">Create token</button>
+</form>`,
+  );
+}
+
+export function renderTokenMade(made: {
+  readonly token: string;
+  readonly name: string;
+  readonly at: string;
+}): string {
+  return renderDocument(
+    'Copy your token',
+    html`<h1>Copy your token</h1>
+<p>You see it only once. Anyone who has it can act as you.</p>
+<p><code>${made.token}</code></p>
+<p>In your client, for <strong>${made.name}</strong>: the address <code>${made.at}</code>, and the header <code>Authorization: Bearer</code> with the token.</p>
+<p class="soft"><code>/cdn token</code> in Slack lists and revokes it.</p>`,
+  );
+}
