@@ -89,7 +89,7 @@ test('a collector gets delivery, command, requests and jobs as one trace, and no
   expect(cdn.requests.filter(({ headers }) => 'traceparent' in headers)).toEqual([]);
   expect(slack.problems).toEqual([]);
   await fetch(`${slack.url}/api/api.test`, { method: 'POST', headers: { traceparent: '00-1-2-01' } });
-  expect(slack.problems).toHaveLength(1);
+  expect(slack.problems.splice(0)).toHaveLength(1);
 });
 
 test('a collector that is gone is logged once, and people are answered', async () => {
