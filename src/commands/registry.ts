@@ -103,7 +103,8 @@ const asking = 'show list get give find see display check open me all the my cur
 function understand(words: Words): Words | undefined {
   const first = words.list[0]?.toLowerCase() ?? '';
   const isCommand = commands.has(first);
-  if (isCommand && !sentenceStarts.includes(first)) return undefined;
+  // Alone it is the command: `zone` opens its form.
+  if (isCommand && (words.tokens.length === 1 || !sentenceStarts.includes(first))) return undefined;
   const wanted = words.tokens.findIndex(({ text }) => !asking.includes(text.toLowerCase()));
   if (wanted > 0) {
     const rest = toWords(words.raw, words.tokens.slice(wanted));

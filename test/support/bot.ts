@@ -123,9 +123,9 @@ export async function connect(
     return;
   }
   await person.slash('connect');
-  await person.waitForModal('connect:submit');
+  await person.waitForModal(/key/i);
   await person.submit({ accessKey: key });
-  await person.waitForModal('connect:done');
+  await person.waitForModal(/connected|linked/i);
   await person.closeModal();
 }
 
