@@ -13,7 +13,8 @@ export async function buildApp({ role = 'all', ...options }: AppOptions): Promis
   const base: Base = { fetch: globalThis.fetch, now: () => new Date(), ...options };
   const { config, log } = base;
   const releaseSecrets = registerConfigSecrets(config);
-  const stopTracing = config.traces && startTracing({ ...config.traces, log });
+  const { traces } = config;
+  const stopTracing = traces && startTracing(traces.endpoint, traces.headers, log);
   const release = async (): Promise<void> => {
     await stopTracing?.();
     releaseSecrets();
@@ -47,7 +48,6 @@ function registerConfigSecrets({ slack, store, traces }: Config): () => void {
   });
 }
 
-/** The password of an address, percent-encoded and decoded. */
 function findPasswords(databaseUrl: Secret | undefined): string[] {
   const address = databaseUrl?.reveal();
   if (address === undefined || !URL.canParse(address)) return [];

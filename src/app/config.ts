@@ -32,7 +32,6 @@ const address = z
     'must be an https:// address (http:// only for this machine), without a user name in it',
   );
 
-/** An address of the CDN's panel, with the id of a thing in it unless `part` is empty. */
 const panelPage = (part = '{id}') =>
   z
     .string()

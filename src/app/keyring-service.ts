@@ -104,7 +104,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     keyring,
     refresh,
     findProblem,
-    /** Goes on in the background, on a timer that does not hold the process. */
     start(): void {
       void refresh();
       timer = setInterval(() => void refresh(), roundMs).unref();
@@ -122,7 +121,6 @@ export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
 }
 
-/** The installations of a database. @throws UserError where the keyring is missing or wrong. */
 export async function openInstallations({ db, withLock }: Database, config: StoreConfig, at: () => Date) {
   const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
   return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });

@@ -70,23 +70,13 @@ export interface Base {
   readonly now: () => Date;
 }
 
-export interface ChatApp {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  readonly ended?: Promise<Error> | undefined;
-  readonly port: () => number | undefined;
-}
+export type ChatApp = Awaited<ReturnType<typeof wire>>;
 
 // Kubernetes and Heroku kill after thirty seconds; aborted work still has to answer.
 const graceMs = 15_000;
 
 /** Wires the app: stores, services, features, edges, each made of the ones before. Starts nothing but the migrations. */
-export async function wire(
-  base: Base,
-  role: Role,
-  database: Database,
-  release: () => Promise<void>,
-): Promise<ChatApp> {
+export async function wire(base: Base, role: Role, database: Database, release: () => Promise<void>) {
   const { config, log, now } = base;
   const { panel } = config;
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
@@ -237,7 +227,6 @@ export async function wire(
     } satisfies Doctor,
     ports: {
       ...ports,
-      // A feature that works for people adds its own line.
       endAccess: createOffboarding({
         ...rows,
         log,
@@ -371,7 +360,9 @@ export async function wire(
   };
   return {
     port: () => port,
+    /** Resolves when its embedded database has ended by itself. */
     ended: database.ended,
+    /** @throws UserError with the reason where it cannot serve. */
     async start() {
       keyring.start();
       if (answersSlack) {
@@ -381,6 +372,7 @@ export async function wire(
       // People are answered before the first jobs are looked for, which are a query each and more.
       await queue.start({ jobs, ports: features.ports, work: role !== 'web', onConnected: open });
     },
+    /** Stops taking deliveries, waits for running work, closes the stores. May be called twice. */
     stop: () => (stopping ??= stopAll()),
   };
 }

@@ -9,7 +9,7 @@ import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { describeBroken } from '../views/audit.ts';
 import { pluralize } from '../views/blocks/format.ts';
-import { type Command, describeUsage, openExisting, parseWords } from './terminal.ts';
+import { type Command, describeUsage, parseWords, withDatabase } from './terminal.ts';
 
 /** `npm run audit:verify`: false where a fault was found and printed. @throws UserError where it cannot be checked */
 export const auditCommand: Command = async (words, { env, log, print }) => {
@@ -20,11 +20,9 @@ export const auditCommand: Command = async (words, { env, log, print }) => {
   const { tenant } = values;
   const given = (await Promise.all((values.heads ?? []).map(readHeads))).flat();
   const heads = given.filter((head) => tenant === undefined || head.tenant === tenant);
-  const database = await openExisting(readStoreConfig(env, { needsKeyring: false }), log, {
-    taken: 'stop the bot, check, start it again',
-  });
-  try {
-    const verdicts = await verifyChains(database.db, { tenant, heads });
+  const config = readStoreConfig(env, { needsKeyring: false });
+  return withDatabase(config, log, 'stop the bot, check, start it again', async ({ db }) => {
+    const verdicts = await verifyChains(db, { tenant, heads });
     for (const [whose, verdict] of verdicts) print(describeVerdict(whose, verdict));
     if (heads.length > 0) print(`Compared with ${pluralize(heads.length, 'logged head')}.`);
     const broken = [...verdicts.values()].filter(({ ok }) => !ok).length;
@@ -32,9 +30,7 @@ export const auditCommand: Command = async (words, { env, log, print }) => {
     else if (broken === 0) print('The audit is intact.');
     else print(`The audit is NOT intact: ${pluralize(broken, 'chain')} of ${verdicts.size}.`);
     return broken === 0;
-  } finally {
-    await database.close();
-  }
+  });
 };
 
 function describeVerdict(tenant: string, verdict: ChainVerdict): string {

@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
 import { createQueue } from '../store/queue/queue.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
-import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
+import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 
 /** `npm run db`. False where all was imported, but the audit is not intact or rows do not open. @throws UserError */
 export const dbCommand: Command = async (words, terminal) => {
@@ -23,9 +23,8 @@ export const dbCommand: Command = async (words, terminal) => {
   throw new UserError(`Unknown command “${verb}”.`, describeUsage('db'));
 };
 
-async function exportTo(file: string, config: StoreConfig, { log, print }: Terminal): Promise<true> {
-  const database = await openExisting(config, log, { taken: 'stop the bot, export, start it again' });
-  try {
+function exportTo(file: string, config: StoreConfig, { log, print }: Terminal): Promise<boolean> {
+  return withDatabase(config, log, 'stop the bot, export, start it again', async (database) => {
     const moved = await exportDatabase(database, file);
     print(`Exported ${describe(moved)}.`);
     print(
@@ -36,9 +35,7 @@ async function exportTo(file: string, config: StoreConfig, { log, print }: Termi
         'Running processes go on writing to the old database. To move, stop them first and export again.',
       );
     return true;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function importFrom(file: string, config: StoreConfig, { log, print }: Terminal): Promise<boolean> {

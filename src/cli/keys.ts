@@ -14,7 +14,7 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import type { Db } from '../store/schema.ts';
 import { pluralize } from '../views/blocks/format.ts';
-import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
+import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 
 /** `npm run keys -- …`: prints key ids, and no key but the one that `new` makes. @throws UserError */
 export const keysCommand: Command = async (words, { env, log, print }) => {
@@ -32,16 +32,13 @@ export const keysCommand: Command = async (words, { env, log, print }) => {
     throw misused('Name the key twice: this cannot be undone.');
 
   const config = readStoreConfig(env);
-  const database = await openExisting(config, log, { taken: 'stop the bot, and type it again' });
-  try {
+  return withDatabase(config, log, 'stop the bot, and type it again', async (database) => {
     await database.migrate();
     const read = await readKeyring({ ...keyringSource(config), inUse: true });
     const step = { db: database.db, read, print };
     await (id === undefined ? printStatus(step) : destroyRows(id, step));
     return true;
-  } finally {
-    await database.close();
-  }
+  });
 };
 
 function misused(problem: string): UserError {

@@ -5,7 +5,7 @@ import { type Database, findSchemaState } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
 import { formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
-import { type Command, describeUsage, openExisting, parseWords, type Terminal } from './terminal.ts';
+import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 
 /** `npm run tenant`: lists, exports or erases workspaces. @throws UserError, with what is erased already */
 export const tenantCommand: Command = async (words, terminal) => {
@@ -15,10 +15,8 @@ export const tenantCommand: Command = async (words, terminal) => {
   const arity = { list: 1, export: 3, erase: 2 }[verb ?? ''];
   if (arity !== positionals.length || more.length > 0)
     throw new UserError('Say what to do, and with what.', describeUsage('tenant'));
-  const database = await openExisting(readStoreConfig(env, { needsKeyring: false }), log, {
-    taken: 'stop the bot, type the same again, start it',
-  });
-  try {
+  const config = readStoreConfig(env, { needsKeyring: false });
+  return withDatabase(config, log, 'stop the bot, type the same again, start it', async (database) => {
     if ((await findSchemaState(database.db)) !== 'current') {
       throw new UserError(
         'The database is of another version of the bot than this command.',
@@ -32,9 +30,7 @@ export const tenantCommand: Command = async (words, terminal) => {
       else await erase(database, tenant, counts, { ...terminal, ...values });
     }
     return true;
-  } finally {
-    await database.close();
-  }
+  });
 };
 
 async function list(db: Db, print: Terminal['print']): Promise<void> {

@@ -64,12 +64,13 @@ export function parseWords<Options extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** Opens the database unchanged. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened. */
-export async function openExisting(
+/** Runs work on the database unchanged. `taken`: what to do while the bot runs on it. @throws UserError where it cannot be opened */
+export async function withDatabase<T>(
   { store }: StoreConfig,
   log: Log,
-  { taken }: { readonly taken: string },
-): Promise<Database> {
+  taken: string,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
   const { databaseUrl, dataDir } = store;
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     throw new UserError(
@@ -77,10 +78,11 @@ export async function openExisting(
       'Set DATA_DIR or DATABASE_URL as the bot has them.',
     );
   }
-  return openDatabase({ ...store, log, isPatient: true }).catch((error: unknown) => {
+  const database = await openDatabase({ ...store, log, isPatient: true }).catch((error: unknown) => {
     if (databaseUrl || !(error instanceof UserError)) throw error;
     throw new UserError(error.message, `The embedded database serves one process: ${taken}.`);
   });
+  return work(database).finally(() => database.close());
 }
 
 /** @throws UserError where it cannot be read, others can read it, or it holds anything else */

@@ -32,14 +32,9 @@ export function escapeCell(text: string): string {
 
 const otherNumber = /^\s*(?:\d{16,}|0\d+|\d+(?:\.\d+)?e[+-]?\d+)\s*$/iu;
 
-/** Whether a spreadsheet may run a cell as a formula. https://owasp.org/www-community/attacks/CSV_Injection */
-export function isFormula(text: string): boolean {
-  return formula.test(text);
-}
-
-/** Also after `;`, tabs and line breaks, where some spreadsheets begin a new cell. */
+/** Also after `;`, tabs and line breaks, where cells begin, too. https://owasp.org/www-community/attacks/CSV_Injection */
 function escapeFormulas(text: string): string {
-  return `${isFormula(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
+  return `${formula.test(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
 }
 
 const formula = /^[\p{Z}\p{C}"\u{fffd}]*[=+\-@＝＋－＠﹦﹢﹣﹫−\t\r\n]/u;

@@ -13,15 +13,8 @@ interface Limits {
   readonly manyTenants?: boolean;
 }
 
-export interface FairQueue {
-  /** Adds work behind earlier work of the same person. `start` gets a function to call when it has ended. */
-  add(owner: { readonly tenant: string; readonly person?: string }, start: (end: () => void) => void): void;
-  startNext(): boolean;
-  waiting(): number;
-}
-
 /** Work waits its turn, tenant by tenant and person by person; none takes the last free place (Choudhury and Hahne, 1998). */
-export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }: Limits): FairQueue {
+export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }: Limits) {
   interface Line {
     readonly starts: ((end: () => void) => void)[];
     running: number;
@@ -32,7 +25,11 @@ export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }:
   let running = 0;
 
   return {
-    add({ tenant, person = '' }, start) {
+    /** Adds work behind earlier work of the same person. `start` gets a function to call when it has ended. */
+    add(
+      { tenant, person = '' }: { readonly tenant: string; readonly person?: string },
+      start: (end: () => void) => void,
+    ): void {
       const own = tenants.get(tenant) ?? { people: new Map<string, Line>(), running: 0 };
       tenants.set(tenant, own);
       const line = own.people.get(person) ?? { starts: [], running: 0 };
@@ -40,7 +37,8 @@ export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }:
       line.starts.push(start);
       waiting += 1;
     },
-    startNext() {
+    /** Starts one piece of work; false if nothing may start now. */
+    startNext(): boolean {
       const free = max - running;
       if (free === 0) return false;
       const most = manyTenants ? shareOfFree * free : max;
@@ -64,7 +62,7 @@ export function createFairQueue({ max, maxPerPerson = max, manyTenants = true }:
       }
       return false;
     },
-    waiting: () => waiting,
+    waiting: (): number => waiting,
   };
 }
 

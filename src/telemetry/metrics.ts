@@ -24,7 +24,6 @@ export interface Call {
 
 export interface GaugeSources {
   readonly inFlight: () => number;
-  /** Undefined where deliveries come over HTTP, or to another process. */
   readonly slackConnections: () => number | undefined;
   readonly clockSkew: () => number | undefined;
   readonly pool: () => { readonly inUse: number; readonly waiting: number };
@@ -41,8 +40,6 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 const quick = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const slow = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-
-// Each metric after `chatops_`: its labels, then its help.
 
 const counters = {
   deliveries_total: 'kind feature outcome | Deliveries from Slack by kind, feature and outcome',

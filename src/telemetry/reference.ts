@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomInt } from 'node:crypto';
 
-/** Drawn when it is first asked for. */
 const current = new AsyncLocalStorage<{ reference: string | undefined }>();
 
 /** One reference for log lines, jobs and failures of a piece of work; inside of other work it just runs. */
@@ -15,7 +14,6 @@ export function findReference(): string | undefined {
   return work && (work.reference ??= createReference());
 }
 
-/** The reference to show: that of the surrounding work, else a new one. */
 export function makeReference(): string {
   return findReference() ?? createReference();
 }

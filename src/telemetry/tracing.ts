@@ -21,7 +21,7 @@ interface Span {
   attributes: Attributes;
 }
 
-let exporter: ((span: Span, endedAt: number, failure: string | undefined) => void) | undefined;
+let exporter: ((span: Span, endedAt: number, failure?: string) => void) | undefined;
 const current = new AsyncLocalStorage<Span>();
 
 const [internal, server, client] = [1, 2, 3];
@@ -34,7 +34,7 @@ export function withSpan<T>(name: string, attributes: Attributes, work: () => Pr
     const span = startSpan(name, current.getStore() ? internal : server, attributes, Date.now());
     try {
       const result = await current.run(span, work);
-      exportSpan(span, Date.now(), undefined);
+      exportSpan(span, Date.now());
       return result;
     } catch (error) {
       // Not its message: it may quote what was typed.
@@ -49,7 +49,6 @@ export function describeSpan(attributes: Attributes): void {
   if (span) span.attributes = { ...span.attributes, ...attributes };
 }
 
-/** Adds a call to another service that has ended, below the span of the surrounding work. */
 export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
   if (!exporter) return;
   const { name, outcome, status, startedAt, seconds } = call;
@@ -72,12 +71,7 @@ function startSpan(name: string, kind: number, given: Attributes, startedAt: num
 const [sendEveryMs, patienceMs, mostWaiting] = [2_000, 2_000, 2_000];
 
 /** Sends spans to a collector by OTLP over HTTP in JSON. The returned function ends that and sends what is left. */
-export function startTracing(options: {
-  readonly endpoint: string;
-  readonly headers: Secret | undefined;
-  readonly log: Log;
-}): () => Promise<void> {
-  const { endpoint, headers, log } = options;
+export function startTracing(endpoint: string, headers: Secret | undefined, log: Log): () => Promise<void> {
   const waiting: object[] = [];
   let isFailing = false;
   const send = async (): Promise<void> => {
@@ -105,8 +99,8 @@ export function startTracing(options: {
     const shown = kinds.length > 0 ? {} : attributes;
     waiting.push({
       ...span,
-      startTimeUnixNano: toNanoseconds(startedAt),
-      endTimeUnixNano: toNanoseconds(endedAt),
+      startTimeUnixNano: `${Math.round(startedAt * 1000)}000`,
+      endTimeUnixNano: `${Math.round(endedAt * 1000)}000`,
       attributes: encode({ ...shown, 'error.type': failure }),
       status: { code: failure === undefined ? 0 : 2 },
     });
@@ -118,10 +112,6 @@ export function startTracing(options: {
     if (exporter === exportSpan) exporter = undefined;
     await send();
   };
-}
-
-function toNanoseconds(at: number): string {
-  return String(BigInt(Math.round(at * 1000)) * 1000n);
 }
 
 const types = { string: 'stringValue', number: 'intValue', boolean: 'boolValue' } as const;

@@ -9,7 +9,6 @@ import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 const mostLines = 15;
 const mostRoles = 6;
 
-/** The keys of the account, the reader's own first, with the roles as the CDN reports them. */
 export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Date): Message {
   const keys = all.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
   const own = keys.find(({ isOwn }) => isOwn);
@@ -35,7 +34,6 @@ export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Dat
   return isCut ? { ...answer, files: [createFile(keys)] } : answer;
 }
 
-/** `• 7 (yours): User, UserApi · ends in …a1b2` */
 function renderKey({ id, tail, roles, isOwn }: ApiKey): string {
   const ends = tail ? `ends in ${formatCode(`…${tail}`)}` : 'last characters not shown';
   return `• ${escapeMrkdwn(id, 20)}${isOwn ? ' (yours)' : ''}: ${describeRoles(roles)} · ${ends}`;

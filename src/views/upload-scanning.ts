@@ -22,7 +22,6 @@ export interface Scanning {
   readonly asOf: Date;
 }
 
-/** The totals as the CDN reports them, and the worst day; the 28 days as a chart. */
 export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: Scanning): Message {
   const { unknownOverview } = metrics;
   const days = metrics.days.slice(-28);
@@ -61,7 +60,6 @@ function renderLabel(id: string, name: string | undefined): string {
   return `*${escapeMrkdwn(name, 40)}* (shield zone ${formatCode(id, 20)})`;
 }
 
-/** The form that asks for a shield zone; no specified operation lists them. */
 export function renderScanningForm(): ModalView {
   return modal({ callbackId: 'upload-scanning:submit', title: 'Upload scanning', submit: 'Show' }, [
     searchSelect('shieldZoneId', 'Shield zone', {
@@ -72,7 +70,6 @@ export function renderScanningForm(): ModalView {
   ]);
 }
 
-/** `379 blocked in 28 days (most: 51 on 3 Nov), 681 logged` */
 function describeTotals(
   { totalLoggedRequests: logged, totalBlockedRequests: blocked }: UploadScanningMetrics,
   days: readonly ScanDay[],
@@ -139,13 +136,11 @@ function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
   });
 }
 
-/** Undefined where no day reported it. */
 function sumMember(days: readonly ScanDay[], member: Member): number | undefined {
   const values = days.flatMap((day) => day[member] ?? []);
   return values.length > 0 ? values.reduce((all, value) => all + value, 0) : undefined;
 }
 
-/** `26 Oct–1 Nov`, `2–8 Nov` */
 function nameWeek(names: readonly string[]): string {
   const [first = '', last = ''] = [names[0], names.at(-1)];
   const [date, month] = first.split(' ');

@@ -13,7 +13,6 @@ import { keyringSource, sealedTables } from '../keyring-service.ts';
 import { checkAddresses, checkHosts, checkKey, type Subject } from './network.ts';
 import { checkAppToken, checkClock, checkConnections, checkWorkspace } from './slack.ts';
 
-/** Who asks: a start, `/readyz`, `npm run doctor`, `/cdn doctor`. */
 type Asker = 'start' | 'ready' | 'terminal' | 'command';
 
 interface Check {
@@ -46,7 +45,6 @@ export async function runChecks(asker: Asker, subject: Subject): Promise<Finding
   return (await Promise.all(chosen.map(async ({ run }) => run(subject)))).flat();
 }
 
-/** Whether the database is open, takes writes and this user's, and has the tables of this version. */
 async function checkDatabase({ database, closed }: Subject): Promise<Finding[]> {
   const check = 'database';
   if (!database) return closed ? [closed] : [];
@@ -96,7 +94,6 @@ async function describeSize({ db, engine }: Database): Promise<string> {
 // The embedded database keeps two backups of itself on the same disk.
 const leastRoom = 1e9;
 
-/** Room on the disk of the embedded database; a server does not tell by SQL what is free on its disk. */
 async function checkRoom({ config }: Subject): Promise<Finding[]> {
   const check = 'disk space';
   const { databaseUrl, dataDir } = config.store;

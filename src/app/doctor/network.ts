@@ -31,7 +31,6 @@ export interface Subject {
     readonly verifyToken: () => Promise<void>;
     /** Why the database or its keyring cannot be used; asked once while it is unanswered. */
     readonly findStoreProblem: () => Promise<string | undefined>;
-    /** Connections with a recent frame; undefined where deliveries come another way. */
     readonly slackConnections: () => number | undefined;
     readonly findSlackProblem?: () => string | undefined;
     readonly findSkew: () => Promise<number | undefined>;
@@ -45,7 +44,6 @@ export interface Workspace {
 
 const timeoutMs = 5_000;
 
-/** Slack's one address for commands, events and interactivity, and the one where its assistant calls the tools. */
 const signedAddresses = [
   {
     path: '/slack/events',
@@ -94,7 +92,6 @@ export async function checkAddresses({ config, fetch }: Subject): Promise<Findin
   return [{ check: 'public address', state: 'ok', says: 'reaches the bot' }, ...(await Promise.all(signed))];
 }
 
-/** Whether the hosts of Slack, the CDN and the collector are reached, and by which way. */
 export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
   const { slack, cdn, traces } = config;
   const isSlack = new URL(slack.apiUrl).host === 'slack.com';
@@ -168,7 +165,6 @@ function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'c
   return { state: 'failed', says: details ? `${code} (${details})` : code, fix };
 }
 
-/** What the operations ask for, where the list of zones does not tell it. */
 export interface Examples {
   zone?: string | undefined;
   app?: string | undefined;
@@ -226,7 +222,6 @@ const operations: readonly (readonly [name: string, needs: keyof Examples | unde
   ],
 ];
 
-/** Calls every operation that reads, one after the other. */
 export async function checkOperations(cdn: CdnClient, examples: Examples, now: Date): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [check, needs, call] of operations) {

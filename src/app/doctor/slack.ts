@@ -15,7 +15,6 @@ const tokenCheck = 'slack token';
 
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
-/** Asks Slack for what the bot needs in one workspace: token, scopes, channels, native blocks. */
 export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
   const { support, probe } = subject;
   const check = tokenCheck;
@@ -84,7 +83,6 @@ function nameManifest({ slack }: Subject['config']): string {
   return isShared ? 'manifest.distribution.yml (or, in one organization, manifest.yml)' : 'manifest.yml';
 }
 
-/** The app token, and the host that Slack gives for the WebSocket with it. */
 export async function checkAppToken(subject: Subject): Promise<Finding[]> {
   const check = 'socket mode';
   const { apiUrl, appToken } = subject.config.slack;

@@ -66,7 +66,6 @@ const errorsCommand: Command = {
   },
 };
 
-/** The typed question. `typed` is the zone, or that of the channel; undefined = all zones. @throws UserError */
 async function readQuestion(typedWords: Words, context: Context) {
   const words = await readZoneNames(typedWords, [...filterKinds, ...otherNames], context);
   const filters = readFilters(words);
@@ -216,7 +215,6 @@ export function readRequestedPeriod(
   if (typed) return { zone, period: toPeriod(typed, clock, zone) };
   const [first = '', ...others] = subject;
   const rest = others.join(' ');
-  // Other words are the name of a zone, which may have spaces.
   const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
   if (!words.quoted?.includes(true) && (isTime || /\d:\d\d/u.test(first)))
     throw createPeriodError(rest || first, clock, rest === '' ? '' : first);
@@ -257,7 +255,6 @@ export function readFilters(words: Pick<Words, 'list' | 'pairs'>): Filters {
   for (const [kind, typed] of words.pairs) {
     if (otherNames.includes(kind)) continue;
     if (!isFilter(kind)) throw createNameError(kind, words);
-    // A comma may be a part of a path.
     const values = kind === 'path' ? [typed] : typed.split(',');
     for (const value of values) {
       const read = readValue[kind](value.trim());

@@ -26,7 +26,6 @@ import { loadAllZones } from '../zones/lookup.ts';
 import { findChannelZone } from './channel-zone.ts';
 import { chooseZones, readOriginHost } from './choose-zones.ts';
 
-/** Logs read at once; the log of a day is up to hundreds of megabytes. */
 const logsAtOnce = 4;
 
 type Counted = Awaited<ReturnType<typeof countPeriods>>[number];
@@ -165,10 +164,8 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
   return report;
 }
 
-/** A setting that changed so shortly before the first error is named with it. */
 const changeMs = 6 * hourMs;
 
-/** The last recorded change of the zone's settings before its first error. */
 async function findChange(
   { id }: ZoneName,
   firstError: number | undefined,
@@ -184,7 +181,6 @@ async function findChange(
 /** A zone that was asked about lately: it is read first where there are too many. */
 interface Noted {
   readonly hasErrors: boolean;
-  /** In the hour before a reading, where that was read. */
   readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
 }
 
@@ -219,10 +215,7 @@ export function noteErrors(
   notes.set('', new Map([...all].slice(-50)));
 }
 
-/**
- * Counts the errors of the zones that matter most. Yields first which are to be read, then all that was. A zone that cannot be
- * read is named. Throws the read error if none can be, or if the key is refused.
- */
+/** Yields first which are to be read, then all that was. Throws the read error if none can be, or if the key is refused. */
 export async function* readOverview(
   { period, filters }: Question,
   context: Context,
@@ -285,13 +278,9 @@ function compareUrgency(one: ZoneErrors, other: ZoneErrors): number {
   );
 }
 
-/** Lines between two pauses: about a millisecond's work. */
 const linesAtOnce = 200;
 
-/**
- * Writes every entry that is asked about into a file, each once, day by day in the CDN's order. Entries after `until` are left
- * out. Undefined if empty. Rethrows read errors: half a file would pass for a whole one.
- */
+/** Each once, in the CDN's order, up to `until`. Rethrows read errors: half a file would pass for a whole one. */
 export async function writeEntries(
   { zone, period, filters }: ZoneQuestion,
   kind: SharedFile,
@@ -332,7 +321,6 @@ export async function writeEntries(
   });
 }
 
-/** An entry as the file shows it: nothing that may be secret. */
 function toFileRow(entry: OriginError) {
   const { at, errorCode, statusCode, serverZone, id } = entry;
   const { requestUrl, message } = entry.details() ?? {};

@@ -182,7 +182,6 @@ function readSides({ tokens }: Words) {
   return { names: named.length > 1 ? named : sides.flat(), all };
 }
 
-/** The one way to divide the words into the names of two zones: `my big shop docs`. */
 async function findPair(words: readonly string[], context: Context): Promise<readonly string[]> {
   const places = words.length > 8 ? [] : words.slice(1).map((_, at) => at + 1);
   await loadAllZones(context);

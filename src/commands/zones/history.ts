@@ -20,22 +20,12 @@ import { formatCount } from '../../views/blocks/format.ts';
 export interface StoredChange extends SettingChange {
   /** Rises with every change of a person: readers keep it as a cursor. */
   readonly id: number;
-  /** When a look found it: it happened between that look and the one before. */
   readonly at: Date;
   readonly zoneId: string;
   readonly zoneName: string;
 }
 
-export interface Look {
-  readonly zones: number;
-  readonly first: number;
-  /** The id of the person's newest change; 0 = none yet. */
-  readonly cursor: number;
-  readonly missing: readonly string[];
-  /** From when on changes are recorded, for the first zone and for all; undefined before the baseline. */
-  readonly since: Date | undefined;
-  readonly allSince: Date | undefined;
-}
+export type Look = Awaited<ReturnType<SettingsHistory['look']>>;
 
 export interface SettingsReads {
   readonly look: (zones?: readonly WantedZone[]) => Promise<Look>;
@@ -60,7 +50,7 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
 
   return {
     /** As `SettingsReads.look`. @throws ApiError; UserError where all are more than `mostZones`. */
-    async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]): Promise<Look> {
+    async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]) {
       const owner = ownerOf(person);
       const stored = await db
         .selectFrom('zone_settings')
@@ -149,7 +139,6 @@ export async function readSettings(
   const name = only && (known.size === 0 || known.has(only.id)) ? only.name : undefined;
   const narrowed = name ? await readList(name) : undefined;
   if (narrowed?.seen.size === 1) return narrowed;
-  // A renamed zone is found by its id alone.
   const found = await readList();
   // An account seldom loses all of its zones: that none is left is believed when it is read twice.
   return found.gone.length > 0 && found.listed === 0 ? readList() : found;
@@ -216,7 +205,7 @@ async function storeLook(
   db: Db,
   owner: Owner,
   { changed, gone, isAll, isOtherAccount, at, known: readBefore }: Reading,
-): Promise<Pick<Look, 'first' | 'cursor'>> {
+) {
   return db.transaction().execute(async (trx) => {
     // A key that is being destroyed waits, and its rows are deleted afterwards.
     const key = trx

@@ -27,7 +27,6 @@ export function findKnownZones(context: Context): CachedZones | undefined {
   return context.zoneCache.forPerson(context.person).get();
 }
 
-/** The cached list or a load in the background, for callers that cannot wait for the CDN. */
 export function prefetchZones(context: Context): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
@@ -65,7 +64,6 @@ export async function loadAffectedByScript(scriptId: string, context: Context): 
   return findAffectedZones(zones.filter(runs));
 }
 
-/** The facts are sealed and stored: enough to recognise the zones, and the rest as a number. */
 function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
   return {
     zonesTotal: zones.length,
@@ -150,7 +148,6 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
   return toWords(words.raw, tokens);
 }
 
-/** A zone by its id, with its name where that is known already. */
 export function nameZone(id: string, context: Context): ZoneName {
   return findKnownZones(context)?.zones.find((zone) => zone.id === id) ?? { id, name: '' };
 }

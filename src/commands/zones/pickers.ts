@@ -23,7 +23,6 @@ export interface ZonePicker<T> {
   readonly list: (zones: readonly ZoneSummary[]) => readonly T[];
   readonly toCandidate: (thing: T) => Candidate;
   readonly toOption: (thing: T) => Option;
-  /** The shape of an id, for ids that no zone names. */
   readonly idShape: RegExp;
 }
 
@@ -61,7 +60,6 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
   };
 }
 
-/** Ids that zones name, with the names of those zones. Ids that are too long for a menu are left out. */
 export function createNameIndex(
   zones: readonly ZoneSummary[],
   idOf: (zone: ZoneSummary) => string | undefined,
@@ -84,37 +82,15 @@ export function findBest<T>(
   typed: string,
   most: number,
 ) {
-  let best: Ranked<T>[] = [];
-  let last: Ranked<T> | undefined;
-  let count = 0;
-  let isId = false;
-  for (const thing of things) {
+  const found = things.flatMap((thing) => {
     const { id, names } = toCandidate(thing);
     const candidate = { id: id.toLowerCase(), names: names.map((name) => name.toLowerCase()) };
     const rank = rankCandidate(candidate, typed);
-    if (rank === undefined) continue;
-    count += 1;
-    isId ||= candidate.id === typed;
-    const found = { thing, rank, name: candidate.names.join('\n') };
-    // Sorting 50,000 at every letter would block the event loop for a third of a second.
-    if (last && compareRank(found, last) >= 0) continue;
-    best.push(found);
-    if (best.length < 2 * most) continue;
-    best = best.toSorted(compareRank).slice(0, most);
-    last = best.at(-1);
-  }
-  best = best.toSorted(compareRank).slice(0, most);
-  return { best: best.map(({ thing }) => thing), count, isId };
-}
-
-interface Ranked<T> {
-  readonly thing: T;
-  readonly rank: number;
-  readonly name: string;
-}
-
-function compareRank(a: Ranked<unknown>, b: Ranked<unknown>): number {
-  return a.rank - b.rank || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+    return rank === undefined ? [] : [{ thing, rank, id: candidate.id, name: candidate.names.join('\n') }];
+  });
+  found.sort((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  const best = found.slice(0, most).map(({ thing }) => thing);
+  return { best, count: found.length, isId: found.some(({ id }) => id === typed) };
 }
 
 /** 0 is best: the id or name itself; another name; the name's beginning; another's or the id's beginning; any part. */

@@ -29,7 +29,6 @@ export function readZoneQuery(words: Words): ZoneQuery {
       [...createInsteads(words, 'sort', zoneSorts), ...createInsteads(words, 'only', zoneFilters)],
     );
   const typed = words.list.join(' ').trim();
-  // An address that was pasted stands for its hostname.
   const isAddress = /^(?:https?:\/\/|[\w-]+(?:\.[\w-]+)+[/:])/iu.test(typed);
   return {
     search: checkLength(isAddress ? readHost(typed) : typed),
@@ -46,7 +45,6 @@ export function readZoneQuery(words: Words): ZoneQuery {
 
 function readCarried(name: Carried, typed: string): string {
   const value = checkLength(typed.trim());
-  // Leading zeros are not part of an id.
   if (value !== '')
     return name === 'script' || name === 'storage' ? value.replace(/^0+(?=\d+$)/u, '') : value;
   throw new UserError(
@@ -169,7 +167,6 @@ const filterAliases = new Map<string, ZoneFilter>([
   ['logging', 'no-logging'],
 ]);
 
-/** The likely query if the search is a word of `only:`. */
 export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
   const only = zoneFilters.find((filter) => filter === query.search.toLowerCase());
   return only && query.only === undefined ? { ...query, search: '', only } : undefined;

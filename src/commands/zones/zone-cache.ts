@@ -55,7 +55,6 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
 
 type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
-/** The cached list, or a load in the background, which never rejects. */
 export type PrefetchedZones = { readonly known: CachedZones } | { readonly coming: Promise<LoadOutcome> };
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
@@ -99,7 +98,6 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      /** For callers that cannot wait. `signal` aborts when the key is dropped or the bot stops. */
       prefetch(
         read: (signal: AbortSignal) => Promise<ZoneList>,
         explain: (error: unknown) => Failure,

@@ -114,7 +114,6 @@ const zonePicker = defineZonePicker({
   messages: { none: 'Your key sees no zones', noMatch: 'None of your zones matches' },
 });
 
-/** The value of a button: the id, and the part that is shown instead of the overview. */
 async function showByValue(value: string, context: Context): Promise<Message> {
   const [id = '', word] = value.split(' ');
   return renderZone(await loadZoneById(id, context), findPart(word), context);
@@ -192,7 +191,6 @@ export const zones: Feature = {
       needs: 'read',
       async run(value, context) {
         if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
-        // The old list stays until the new one is complete.
         return renderList(await loadAllZones(context), decodeZoneQuery(value), context);
       },
     },
@@ -216,7 +214,6 @@ export const zones: Feature = {
   shortcuts: [{ id: 'zones:find', needs: 'read', modal: () => renderZoneForm() }],
 };
 
-/** The list. Says at once that it reads, and how many zones. */
 async function* listZones(query: ZoneQuery, context: Context): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();

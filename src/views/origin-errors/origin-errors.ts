@@ -49,9 +49,8 @@ import {
 export interface Report extends ZoneQuestion {
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
-  /** Entries of that time, also those that the filters leave out. */
+  /** Also those that the filters leave out. */
   readonly all: number;
-  /** Entries of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
   readonly skipped: number;
   readonly incomplete: readonly string[];
@@ -62,7 +61,6 @@ export interface Report extends ZoneQuestion {
   readonly before:
     | {
         readonly name: string;
-        /** Undefined: it could not be read. */
         readonly total?: number;
         /** `''` stands for entries without a code. */
         readonly codes?: ReadonlySet<string>;
@@ -74,7 +72,6 @@ export interface Report extends ZoneQuestion {
   readonly change: { readonly at: number; readonly text: string } | undefined;
 }
 
-/** ` Reference 7Gx2` of a failure that is in the log. */
 export function describeReference(why: Failure | undefined): string {
   return why?.reference ? ` Reference ${escapeMrkdwn(why.reference, 20)}` : '';
 }
@@ -116,15 +113,12 @@ export function findStart({ groups, first }: OriginErrorCounts): number | undefi
 }
 
 export interface ReportView {
-  /** `2026-11-21`, in UTC. */
   readonly today: string;
   readonly picture: Picture;
-  /** IANA name of the reader's; UTC if unknown. */
   readonly timeZone: string | undefined;
   readonly isOfChannel?: boolean;
 }
 
-/** The origin errors of a zone in some time: how many, whether it still burns, why, since when. */
 export function renderOriginErrors(report: Report, view: ReportView): Message {
   const { counts, zone, period, filters, recent, takenAt, undated } = report;
   const clock = createClock(view.timeZone);
@@ -175,7 +169,6 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   });
 }
 
-/** Whether it still burns: the first question at night. */
 function describeLastHour(total: number, recent: number | undefined): string {
   if (recent === undefined || total === 0) return '';
   return recent === 0 ? ', none in the last hour' : `, ${formatInteger(recent)} in the last hour`;
@@ -305,7 +298,6 @@ function renderPicture(
   return { kinds: renderKinds, addresses: renderAddresses, samples: renderSamples }[picture](report, clock);
 }
 
-/** What a phone shows beside the sentence: as lines, since a column of a table cuts codes at ten characters. */
 const mostLines = 6;
 
 /** `*dns_lookup 502* · 129 · DE 65, NY 31, +3 · since 01:12` */
@@ -352,14 +344,12 @@ function renderSamples(report: Report, clock: Clock): MessageBlock[] {
   return lines.length > 0 ? [section(['*Newest of each error*', ...lines])] : [];
 }
 
-/** Sorts by the moment. */
 export function renderTime(at: number | undefined, clock: Clock, asOf: Date): Cell {
   return at === undefined
     ? { number: -1, text: 'not reported' }
     : { number: at, text: clock.moment(at, asOf) };
 }
 
-/** `dns_lookup 502`, as plain text. */
 export function formatKind({
   errorCode = '',
   statusCode,
@@ -370,7 +360,6 @@ export function formatKind({
   return `${errorCode.trim() || 'no code'} ${statusCode ?? 'no status'}`;
 }
 
-/** Hours, or five minutes, of a bar. */
 const bucketSizes = { hours: [1, 2, 3, 4, 6, 12, 24], fives: [1, 2, 3] };
 
 /** Errors by hour or less up to now, in equal buckets from the start on. What is to come is left out. */

@@ -32,16 +32,13 @@ export interface Overview extends Question {
 export interface ZoneErrors {
   readonly zone: ZoneName;
   readonly total: number;
-  /** With those that the filters leave out. */
   readonly all: number;
-  /** Of the last hour; undefined if it is not a part of that time. */
   readonly recent: number | undefined;
   readonly mostly:
     | { readonly errorCode?: string | undefined; readonly statusCode?: number | undefined }
     | undefined;
   readonly last: number | undefined;
   readonly hasMore: boolean;
-  /** Entries without a readable time, which may be of that time or not. */
   readonly undated: number;
 }
 
@@ -94,7 +91,6 @@ function hasErrors({ total, undated }: ZoneErrors): boolean {
   return total > 0 || undated > 0;
 }
 
-/** The number first; then how much in all, and where most. */
 function describeOverview({ zones, period, filters, asked, of }: Overview, view: OverviewView): string[] {
   const when = describePeriod(period, view.today, createClock(view.timeZone));
   const failing = zones.filter(hasErrors);
@@ -131,7 +127,6 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
   return [join([fail + filtered, last, inAll, ...doubts], ' · ')];
 }
 
-/** `3 of 25 zones`, `None of 25 zones` */
 function countZones(some: number, of: number): string {
   return countOf(some, of, 'zone').replace(/^0/u, 'None');
 }

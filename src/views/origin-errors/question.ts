@@ -8,7 +8,6 @@ import { formatCount, formatInteger, formatPeriod, formatShortDay } from '../blo
 import { capitalize, formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
 
-/** The time that is asked about, from one whole minute to another, in epoch ms. */
 export interface Period {
   readonly from: number;
   readonly to: number;
@@ -83,7 +82,6 @@ export function createClock(zone = 'UTC') {
   };
 }
 
-/** `in the last 24 hours`, `on 20 Nov from 10:00 to 11:00`. `today` is that of the clock. */
 export function describePeriod(period: Period, today: string, clock: Clock): string {
   const { from, to, last, isOpen, isWholeDays } = period;
   if (isWholeDays) return describeDays(daysOf(period), today) + (clock.zone === 'UTC' ? '' : ' (UTC)');
@@ -104,7 +102,6 @@ function describeLocalDays({ from, to, isOpen }: Period, today: string, clock: C
   return isOpen ? `since ${begin}` : `from ${begin} to ${end}`;
 }
 
-/** `today`, `yesterday`, `on 2026-11-12`, `in the last 3 days`, `from 2026-11-10 to 2026-11-12`. */
 function describeDays({ first, count }: DayRange, today: string): string {
   const last = shiftDay(first, count - 1);
   if (count > 1)
@@ -117,7 +114,6 @@ function nameDay(day: string, today: string): string | undefined {
   return day === shiftDay(today, -1) ? 'yesterday' : undefined;
 }
 
-/** `20 Nov`, `20 Nov 2025` in another year than today's. */
 function writeDay(at: number, today: string, clock: Clock): string {
   const year = clock.date(at).slice(0, 4);
   return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
@@ -202,7 +198,6 @@ export function refreshButton(question: Question, more = ''): Button {
   return button('Refresh', 'origin-errors:day:1', writeQuestion(question, { more, fixed: false }));
 }
 
-/** A button that sends all entries, or all zones, as a file. */
 export function fileButton(label: string, as: string, question: Question): Button {
   return button(
     label,
@@ -256,7 +251,6 @@ export function pickZone(question: Question): ExternalSelect {
   };
 }
 
-/** What stands behind the zone in the typed question. */
 export function wordsBehindZone(question: Question, fixed = true): string {
   return writeQuestion({ ...question, zone: undefined }, { fixed }).replace(/^errors all /u, '');
 }

@@ -52,7 +52,6 @@ export interface ShownChanges {
   readonly panel: PanelPages;
 }
 
-/** What changed in the settings of one zone or of all, after a look. */
 export function renderChanges(shown: ShownChanges): Message {
   const { changes, total, look, zone, period, from, until, asOf, panel } = shown;
   const words = describePeriod(period, from, until);
@@ -232,7 +231,6 @@ function byName(settings: ZoneSettings['settings']): NamedSettings {
   return named;
 }
 
-/** Asks for two zones. `first` is an id that was typed already. */
 export function renderCompareForm(first: string | undefined): ModalView {
   const chosen = first !== undefined && /^\d{1,19}$/u.test(first) ? picked(first) : undefined;
   const placeholder = 'Type a part of its name or hostname';

@@ -87,7 +87,6 @@ export function renderZoneList(list: ZoneList): Message {
   });
 }
 
-/** `not reported: bandwidth of 3 zones`: they are missing in the sums. */
 function describeUnreported({ zones, ...missing }: Totals): string {
   const parts = [
     ['bandwidth', missing.usedUnreported],

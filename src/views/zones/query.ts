@@ -16,7 +16,6 @@ export const zoneFilters = [
   'old-tls',
   'no-logging',
 ] as const;
-/** What zones carry, and can be found by: the whole id, or a part of an origin or hostname. */
 export const carriedKinds = ['origin', 'script', 'app', 'storage', 'host'] as const;
 
 export type ZoneFilter = (typeof zoneFilters)[number];
@@ -79,7 +78,6 @@ function listCarried({ carried }: ZoneQuery) {
   return Object.entries(carried).map(([kind, value]) => ({ value, ...carriedWords[kind as Carried] }));
 }
 
-/** ` matching shop and disabled (of 240)`; '' for every zone. */
 export function describeFilter(query: ZoneQuery, of: number): string {
   const how = [
     query.search && `matching ${formatCode(query.search, 60)}`,
@@ -91,7 +89,6 @@ export function describeFilter(query: ZoneQuery, of: number): string {
   return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
 }
 
-/** `No zone` is followed by this. */
 export function describeNone(query: ZoneQuery): string {
   return join(
     [

@@ -6,12 +6,10 @@ import { andMore, formatBytes, formatPercent, listSome, pluralize } from '../blo
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
 
-/** The state of a zone in a table's few words: `disabled, at limit`, `OK`. */
 export function describeStatus(zone: ZoneSummary): string {
   return describeNeeds(zone) || (zone.enabled === undefined ? 'not reported' : 'OK');
 }
 
-/** Why a zone needs attention: `disabled, at limit`; '' if it does not. */
 export function describeNeeds(zone: ZoneSummary): string {
   const reasons = attentionReasons(zone);
   const isAlone = reasons.length === 1;
@@ -25,7 +23,6 @@ export function describeNeeds(zone: ZoneSummary): string {
   return reasons.map((reason) => words[reason]).join(', ');
 }
 
-/** `is *disabled* and at its limit`, `is active`: follows the zone's name. */
 export function describeCondition(zone: ZoneSummary): string {
   const without = zone.hostnamesWithoutCertificate.map((hostname) => formatCode(hostname, 60));
   const words: Record<Attention, string> = {
@@ -92,14 +89,12 @@ export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummar
   return option(hostname ? `${name || id} · ${hostname}` : name || id, id);
 }
 
-/** Words that do not name exactly one zone: `near` are names or hostnames that may have been meant. */
 export type UnclearZone =
   | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
   | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
 
 const maxChoices = 10;
 
-/** Asks which zone was meant. `command` needs it, with the words `behind` it. */
 export function renderUnclearZone(
   found: UnclearZone,
   command: 'zone' | 'errors' | 'here zone' | 'changes' | 'compare' | `compare ${string}` = 'zone',

@@ -58,7 +58,6 @@ function nameSetting(member: string): string {
   return label ?? capitalize(splitWords(member.replace(/^Enable(?=[A-Z])/u, '')));
 }
 
-/** The value of a setting in words: `on`, `60 s`, `de, at and 12 more`; undefined if it is missing. */
 function formatSetting(member: string, value: unknown): string | undefined {
   const format = rows.get(member)?.[3] ?? 'text';
   if (typeof value === 'boolean') return (flagWords[format] ?? ['on', 'off'])[value ? 0 : 1];
@@ -100,7 +99,6 @@ function readName(value: unknown): string {
   return (value as { readonly Name?: string } | null)?.Name ?? '(unnamed)';
 }
 
-/** `de, at, ch and 12 more`; `none` if the list is empty. */
 export function joinList(values: readonly string[], most = 10): string {
   if (values.length === 0) return 'none';
   return listSome(
@@ -120,7 +118,6 @@ function splitWords(name: string): string {
     .join(' ');
 }
 
-/** Name, certificate and HTTPS of a hostname as it was read, or as a look stored it. */
 export function listHostname(
   host: NonNullable<Zone['members']['Hostnames']>[number],
 ): [name: string, certificate: string, https: string] {
@@ -226,7 +223,6 @@ function formatTime(value: string): string {
   return value || 'a time not reported';
 }
 
-/** The name of a setting by its path, as plain text: `TLS 1.0`, `Edge rule Old pages`, `Hostname a.example`. */
 export function nameStoredSetting(path: string, value: Json): string {
   const [group = '', ...rest] = path.split('/');
   if (path === wholeZone) return 'Zone';
@@ -242,7 +238,6 @@ const groupNames: Readonly<Record<string, string>> = {
   BunnyAiImageBlueprints: 'AI image blueprint',
 };
 
-/** The value of a setting by its path, as plain text; `none` if it is missing. */
 export function formatStoredSetting(path: string, value: Json): string {
   const [group, key] = path.split('/');
   if (path === ruleOrder)

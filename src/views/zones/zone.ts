@@ -47,7 +47,6 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
   });
 }
 
-/** One part of a zone as a table, in the place of the overview. */
 export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePart): Message {
   const { summary } = zone;
   const state = describeState(summary);
@@ -94,7 +93,6 @@ function describeRow([name = '', ...facts]: readonly string[]): string {
   return `• ${[`*${escapeMrkdwn(name, 80)}*`, ...facts.map((fact) => escapeMrkdwn(fact, 200))].join(' · ')}`;
 }
 
-/** `*checkout* is *disabled* and at its limit` */
 function describeState(zone: ZoneSummary): string {
   return `*${escapeMrkdwn(zone.name, 60) || 'unnamed'}* ${describeCondition(zone)}`;
 }
@@ -218,7 +216,6 @@ export function listParts(zone: Zone): PartTable[] {
 
 /** Everything in one table: the client's own search replaces scrolling. */
 export function listEverything(parts: readonly PartTable[]): PartTable {
-  // A zone may have more hostnames and rules than a table has rows: they come last.
   const all = parts.toSorted((a, b) => a.columns.length - b.columns.length);
   const rows = all.flatMap(({ part, caption, rows }) =>
     rows.map(([name = '', first = '', second]) => {
@@ -261,7 +258,6 @@ function renderPartMenu(zone: Zone, chosen?: string) {
   );
 }
 
-/** A zone with many rules names many; the first are enough for a menu. */
 const mostNeighbours = 10;
 
 function findNeighbours({ summary, members }: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
