@@ -2,46 +2,12 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
-import type { Message } from '../../src/views/blocks/blocks.ts';
-import { isChart } from '../../src/views/blocks/native.ts';
 import { renderScanning, renderScanningForm, scanningPictureNames } from '../../src/views/upload-scanning.ts';
-import {
-  findChartProblems,
-  findMessageProblems,
-  findOptionProblems,
-  findViewProblems,
-} from '../support/slack-limits.ts';
+import { setup } from '../support/command-harness.ts';
+import { findOptionProblems, findViewProblems } from '../support/slack-limits.ts';
+import { findProblems, maybe, number, longText as text } from './any.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
-const panel = {
-  zone: undefined,
-  app: 'https://panel.example/{id}',
-  script: undefined,
-  storage: undefined,
-  keys: undefined,
-};
-
-// Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.constantFrom(
-    '',
-    ' ',
-    '<!channel>',
-    '&amp;',
-    '`',
-    'a\nb',
-    '&'.repeat(2100),
-    '<'.repeat(300),
-    '😀'.repeat(300),
-  ),
-);
-const number = fc.oneof(
-  fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.constantFrom(0, -1, 1e15),
-);
-const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
 /** Members that are undefined are left out, as the client does. */
 const arbitraryReport = <T extends object>(members: { [Name in keyof T]: fc.Arbitrary<T[Name]> }) =>
   fc.record<T>(members).map((all) => {
@@ -91,14 +57,6 @@ const metrics = fc
   )
   .map(([totals, days]) => ({ ...totals, days }));
 
-/** What Slack would not take of a message and its charts. */
-function problems(message: Message): string[] {
-  return [
-    ...findMessageProblems(message),
-    ...(message.blocks ?? []).filter(isChart).flatMap(findChartProblems),
-  ];
-}
-
 test('any app is a message that Slack takes', () => {
   fc.assert(
     // What the client lets through as an id.
@@ -107,9 +65,11 @@ test('any app is a message that Slack takes', () => {
       appSummary,
       fc.boolean(),
       (id, summary, hasValues) => {
-        expect(problems(renderApp({ id, app: summary, zones: undefined, hasValues, panel, asOf }))).toEqual(
-          [],
-        );
+        expect(
+          findProblems(
+            renderApp({ id, app: summary, zones: undefined, hasValues, panel: setup.panel, asOf }),
+          ),
+        ).toEqual([]);
       },
     ),
   );
@@ -122,7 +82,7 @@ test('any scanning is a message that Slack takes', () => {
       metrics,
       fc.constantFrom(...scanningPictureNames),
       (id, seen, picture) => {
-        expect(problems(renderScanning({ id, metrics: seen, picture, asOf }))).toEqual([]);
+        expect(findProblems(renderScanning({ id, metrics: seen, picture, asOf }))).toEqual([]);
       },
     ),
   );
@@ -134,7 +94,7 @@ test('any keys are a message that Slack takes', () => {
     .map(([id, roles, mine, tail]) => ({ id, roles, isOwn: mine, ...(tail === undefined ? {} : { tail }) }));
   fc.assert(
     fc.property(fc.array(key, { maxLength: 150 }), fc.nat(), (keys, skipped) => {
-      expect(problems(renderApiKeys(keys, skipped, asOf))).toEqual([]);
+      expect(findProblems(renderApiKeys(keys, skipped, asOf))).toEqual([]);
     }),
   );
 });

@@ -2,19 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { summarize, type ZoneSummary } from '../../src/api/zones/summary.ts';
 import { describeAttention, describeStepFailure, toOutput } from '../../src/views/steps.ts';
+import { longText as text } from './any.ts';
 
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.constantFrom(
-    '',
-    '<!channel>',
-    '<https://a.example|b>',
-    '&lt;@U1&gt;',
-    'a\nb',
-    '<'.repeat(400),
-    '😀'.repeat(400),
-  ),
-);
 const zones = fc
   .array(fc.record({ Id: fc.nat(), Name: text, Enabled: fc.boolean(), Suspended: fc.boolean() }), {
     maxLength: 300,

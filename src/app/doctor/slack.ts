@@ -1,12 +1,14 @@
-import { type Logger, LogLevel, WebClient } from '@slack/web-api';
+import { WebClient } from '@slack/web-api';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installations, NotInstalledError } from '../../auth/installations.ts';
 import { SealError } from '../../auth/keys/sealing.ts';
 import { Secret } from '../../secrets/secret.ts';
 import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
+import { createBoltLog } from '../../slack/receive/bolt.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
+import { createLogger } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
 import { checkHost, describeUnreached, type Subject, type Workspace } from './network.ts';
@@ -42,20 +44,10 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
     fetch: slackFetch,
     timeout: 5_000,
     retryConfig: { retries: 1 },
-    logger: silent,
+    // The findings tell what fails.
+    logger: createBoltLog(createLogger('silent')),
   });
 }
-
-const ignore = (): void => {};
-const silent: Logger = {
-  debug: ignore,
-  info: ignore,
-  warn: ignore,
-  error: ignore,
-  setLevel: ignore,
-  getLevel: () => LogLevel.ERROR,
-  setName: ignore,
-};
 
 function checkScopes(given: readonly string[], { config }: Options): Finding[] {
   const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));

@@ -133,12 +133,10 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const cause = describeCause(report, clock);
   const facts = capitalize(join([describeWorstHour(report, clock), describeTimeBefore(report)], ' · '));
   const title = capitalize(`${least}${pluralize(counts.total, 'error')} ${when}`);
-  const picture = renderPicture(view.picture, report, {
-    clock,
-    // Slack's limit of a title.
-    title:
-      [title + describeLastHour(counts.total, recent), title].find(({ length }) => length <= 50) ?? title,
-  });
+  // Slack's limit of a title.
+  const titles = [title + describeLastHour(counts.total, recent), title];
+  const chartTitle = titles.find(({ length }) => length <= 50) ?? title;
+  const picture = renderers[view.picture](report, clock, chartTitle);
   const hasPaths = view.picture === 'addresses' || view.picture === 'samples';
   const show = `show:${view.picture}`;
   return renderAnswer({
@@ -288,15 +286,12 @@ export const pictures = {
 export type Picture = keyof typeof pictures;
 export const pictureNames = Object.keys(pictures) as [Picture, ...Picture[]];
 
-/** `title` is of the chart: the number that it is about. */
-function renderPicture(
-  picture: Picture,
-  report: Report,
-  { clock, title }: { readonly clock: Clock; readonly title: string },
-): MessageBlock[] {
-  if (picture === 'hours') return renderHours(report, clock, title);
-  return { kinds: renderKinds, addresses: renderAddresses, samples: renderSamples }[picture](report, clock);
-}
+const renderers = {
+  kinds: renderKinds,
+  hours: renderHours,
+  addresses: renderAddresses,
+  samples: renderSamples,
+};
 
 const mostLines = 6;
 

@@ -111,10 +111,11 @@ function describePlace({ members, summary }: Zone): string {
   const { Hostnames: hostnames = [] } = members;
   const own = hostnames.filter((host) => !(host.IsSystemHostname || host.IsManagedHostname));
   const first = (own[0] ?? hostnames[0])?.Value;
+  const noHostname = members.Hostnames ? 'no hostname' : 'hostnames not reported';
   const { originUrl, storageZoneId, appId, edgeScriptId, middlewareScriptId, id } = summary;
   return join(
     [
-      first ? join([formatCode(first, 80), andMore(hostnames.length - 1)], ' ') : describeNoHostname(members),
+      first ? join([formatCode(first, 80), andMore(hostnames.length - 1)], ' ') : noHostname,
       storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
       appId && `app ${escapeMrkdwn(appId, 40)}`,
       !appId && originUrl && `from ${formatCode(originUrl, 80)}`,
@@ -124,10 +125,6 @@ function describePlace({ members, summary }: Zone): string {
     ],
     ' · ',
   );
-}
-
-function describeNoHostname({ Hostnames }: Zone['members']): string {
-  return Hostnames ? 'no hostname' : 'hostnames not reported';
 }
 
 /** Settings that are weak by themselves, the most serious first. Members that are not reported count as fine. */

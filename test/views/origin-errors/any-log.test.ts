@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, minuteMs } from '../../../src/lib/time.ts';
-import { isChart } from '../../../src/views/blocks/native.ts';
 import {
   pictureNames,
   renderFile,
@@ -12,26 +11,10 @@ import {
 } from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
 import { chooseParts, daysOf, rollBack, wholeDays } from '../../../src/views/origin-errors/question.ts';
-import { findChartProblems, findMessageProblems } from '../../support/slack-limits.ts';
+import { findMessageProblems } from '../../support/slack-limits.ts';
+import { findProblems, maybe, longText as text } from '../any.ts';
 
 const asOf = new Date('2026-11-21T12:00:00Z');
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
-  fc.constantFrom(
-    '',
-    ' ',
-    '<!channel>',
-    '&amp;',
-    '`',
-    '```',
-    '*bold*',
-    'a\nb',
-    '&'.repeat(1500),
-    '<'.repeat(300),
-    '😀'.repeat(300),
-  ),
-);
-const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
 const entry = fc
   .record({
     id: text,
@@ -105,8 +88,7 @@ test('any log is a message that Slack takes', () => {
         };
         for (const picture of pictureNames) {
           const answer = renderOriginErrors(report, { today: '2026-11-21', picture, timeZone });
-          expect(findMessageProblems(answer)).toEqual([]);
-          expect(answer.blocks?.filter(isChart).flatMap(findChartProblems)).toEqual([]);
+          expect(findProblems(answer)).toEqual([]);
         }
         const file = renderFile({
           question: { zone, period, filters },

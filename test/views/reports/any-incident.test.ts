@@ -3,8 +3,6 @@ import { expect, test } from 'vitest';
 import { advance } from '../../../src/commands/reports/alerts/write.ts';
 import type { Observation } from '../../../src/commands/reports/checks/check.ts';
 import { conditions, findCondition } from '../../../src/commands/reports/checks/list.ts';
-import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { isChart, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { renderTried } from '../../../src/views/reports/form.ts';
 import {
   renderChange,
@@ -20,18 +18,11 @@ import type {
   IncidentFigures,
   Part,
 } from '../../../src/views/reports/report.ts';
-import { findChartProblems, findMessageProblems, findViewProblems } from '../../support/slack-limits.ts';
+import { findViewProblems } from '../../support/slack-limits.ts';
+import { findProblems, list, maybe, text } from '../any.ts';
 
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 300 }),
-  fc.constantFrom('', ' ', '<!channel>', '&amp;', '`', '*bold*', 'a\nb', '<'.repeat(200), '😀'.repeat(100)),
-);
 const id = fc.oneof(fc.nat().map(String), fc.constantFrom('1001/a.example', 'origin.example.com'));
 const amount = fc.oneof(fc.nat(), fc.double({ min: 0, max: 1e12, noNaN: true }));
-const maybe = <T>(inner: fc.Arbitrary<T>) => fc.option(inner, { nil: undefined });
-const list = <T>(of: fc.Arbitrary<T>, most: number) =>
-  fc.oneof(fc.array(of, { maxLength: 3 }), fc.array(of, { maxLength: most, size: 'max' }));
-
 const part: fc.Arbitrary<Part> = fc.record({ id, name: text, text, value: maybe(amount) });
 const row: fc.Arbitrary<Evidence> = fc.record({
   name: text,
@@ -67,16 +58,6 @@ function toAlert(subject: AlertSubject, seen: Observation<unknown>, checks: numb
   const state = { recent: [true], evidence: seen.evidence };
   const checkedAt = checks === 0 ? undefined : new Date(start);
   return { kind: 'alert', ...row, checkedAt, state } as unknown as Alert;
-}
-
-function findProblems(message: Message): string[] {
-  const charts = message.blocks?.filter(isChart) ?? [];
-  const inWords = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
-  return [
-    ...findMessageProblems(message),
-    ...charts.flatMap(findChartProblems),
-    ...findMessageProblems(inWords),
-  ];
 }
 
 test('whatever looks find becomes messages that Slack takes', () => {

@@ -6,8 +6,6 @@ import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { decodeZoneQuery, readZoneQuery } from '../../../src/commands/zones/query.ts';
-import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { renderNoZones, renderZoneList } from '../../../src/views/zones/list.ts';
 import {
   carriedKinds,
@@ -20,21 +18,13 @@ import {
 } from '../../../src/views/zones/query.ts';
 import { renderUnclearZone, renderZoneOption } from '../../../src/views/zones/rows.ts';
 import { renderZone, renderZonePart, zoneParts } from '../../../src/views/zones/zone.ts';
+import { setup } from '../../support/command-harness.ts';
 import { findMessageProblems, findOptionProblems, findViewProblems } from '../../support/slack-limits.ts';
+import { findProblems, number, longText as text } from '../any.ts';
 
 const at = new Date('2026-11-21T12:00:00Z');
+const { panel } = setup;
 
-// Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and far too much.
-const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.constantFrom('', ' ', '<!channel>', '&amp;', '`', '*bold*', 'a\nb'),
-  fc.constantFrom('&'.repeat(2100), '<'.repeat(300), '😀'.repeat(300)),
-);
-const number = fc.oneof(
-  fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }),
-  fc.constantFrom(0, -1, 1e15),
-);
 const nullable = <T>(inner: fc.Arbitrary<T>) => fc.oneof({ weight: 5, arbitrary: inner }, fc.constant(null));
 const strings = fc.array(nullable(text), { maxLength: 120 });
 
@@ -114,20 +104,6 @@ const query: fc.Arbitrary<ZoneQuery> = fc.record({
     words.filter((typed) => typed !== '' && !/^\W*0+\d+\W*$/u.test(typed)),
   ),
 });
-
-const panel = {
-  zone: 'https://panel.example/{id}',
-  app: undefined,
-  script: undefined,
-  storage: undefined,
-  keys: undefined,
-};
-
-/** What Slack would not take of a message, drawn and in words. */
-function findProblems(message: Message): string[] {
-  const words = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
-  return [...findMessageProblems(message), ...findMessageProblems(words)];
-}
 
 test('any zone is a message that Slack takes', () => {
   fc.assert(
