@@ -5,7 +5,7 @@ import { type Installations, NotInstalledError } from '../../auth/installations.
 import { SealError } from '../../auth/keys/sealing.ts';
 import { Secret } from '../../secrets/secret.ts';
 import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
-import { createBoltLog } from '../../slack/receive/bolt.ts';
+import { createLibraryLog } from '../../slack/send/clients.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
 import { createLogger } from '../../telemetry/log.ts';
@@ -45,7 +45,7 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
     timeout: 5_000,
     retryConfig: { retries: 1 },
     // The findings tell what fails.
-    logger: createBoltLog(createLogger('silent')),
+    logger: createLibraryLog(createLogger('silent')),
   });
 }
 
