@@ -82,7 +82,11 @@ export async function withDatabase<T>(
     if (databaseUrl || !(error instanceof UserError)) throw error;
     throw new UserError(error.message, `The embedded database serves one process: ${taken}.`);
   });
-  return work(database).finally(() => database.close());
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** @throws UserError where it cannot be read, others can read it, or it holds anything else */
