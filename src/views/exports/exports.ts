@@ -166,7 +166,7 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
         .slice(0, mostCancels)
         .map(({ id, request }, nth) => cancelButton(id, nth, `Cancel ${request.shieldZoneId}`)),
     ),
-    context(`as of ${formatUtc(now)}`),
+    context(`as of ${formatUtc(now).slice(11)}`),
   ]);
 }
 
