@@ -28,6 +28,9 @@ export interface Arrival {
   readonly sentAt: number | undefined;
 }
 
+/** Events that wait to be stored: behind a slow database they must not pile up, nor hold up what else needs it. */
+const mostStoring = 200;
+
 type Acknowledge = (reply?: unknown) => Promise<void>;
 
 interface Body {
@@ -59,13 +62,26 @@ export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Prom
 export function createDeliver(options: DeliverOptions): Deliver {
   const { inFlight, log, metrics, now } = options;
   const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
+  const shouldLog = oncePerMinute(now);
   const refuse = createRefusal(options);
   const app = createApp(options);
+  let storing = 0;
+
+  const store = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (storing >= mostStoring) throw new Error('too many events wait to be stored');
+    storing += 1;
+    return work().finally(() => (storing -= 1));
+  };
+  const ends = {
+    ...options.ends,
+    store: (...end: Parameters<typeof options.ends.store>) => store(() => options.ends.store(...end)),
+  };
 
   const accept = async (body: Body, ack: Acknowledge): Promise<void> => {
-    // What must not be lost is stored before it is acknowledged, also in a flood.
-    if (body.event) await storeEnds(body, options.ends);
-    const step = body.event && (await beginStep(options, body));
+    // What must not be lost is stored before it is acknowledged, also in a flood; else Slack sends it again.
+    if (body.event) await storeEnds(body, ends);
+    const isStep = body.event?.type === 'function_executed';
+    const step = isStep ? await store(() => beginStep(options, body)) : undefined;
     if (step === 'incomplete') return ack();
     const end = inFlight.admit(readOwner(body), JSON.stringify(body).length);
     if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
@@ -94,9 +110,11 @@ export function createDeliver(options: DeliverOptions): Deliver {
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
     trim(body);
-    return withSpan('delivery', { transport }, () =>
-      withReference(() => withSecrets(() => accept(body, ack))),
-    );
+    const accepted = () => withReference(() => withSecrets(() => accept(body, ack)));
+    return withSpan('delivery', { transport }, accepted).catch((error: unknown) => {
+      if (shouldLog('failed')) log.error({ error }, 'cannot acknowledge a delivery (logged once a minute)');
+      throw error;
+    });
   };
 }
 

@@ -63,8 +63,7 @@ export function createHttpReceiver(options: {
       await deliver(body, ack, { transport: 'http', sentAt });
       // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
       answer(response, 200);
-    } catch (error) {
-      log.error({ error }, 'a delivery failed outside its listener');
+    } catch {
       answer(response, 500);
     }
   };

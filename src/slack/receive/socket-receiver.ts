@@ -60,8 +60,7 @@ export function createSocketReceiver(options: {
     };
     try {
       await options.deliver(body, ack, { transport: 'socket', sentAt: readSentAt(body) });
-    } catch (error) {
-      log.error({ error }, 'a delivery failed outside its listener');
+    } catch {
       return;
     }
     await ack().catch(() => undefined);

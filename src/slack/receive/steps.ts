@@ -28,9 +28,8 @@ interface DeliveredStep extends StepRun {
 /** Stores the run of a workflow step. Call before the acknowledgement: where this rejects, Slack must send it again. */
 export async function beginStep(
   { ledger, log, now }: SlackDeps,
-  body: { readonly event?: { readonly type?: string } },
-): Promise<DeliveredStep | 'incomplete' | undefined> {
-  if (body.event?.type !== 'function_executed') return undefined;
+  body: object,
+): Promise<DeliveredStep | 'incomplete'> {
   const { data, error } = executedStep.safeParse(body);
   const installation = findInstallation(body);
   if (!data || !installation) {

@@ -80,6 +80,7 @@ describe('a key ends with its person', () => {
 test('an end is stored before it is acknowledged; where it cannot be, Slack is told to send it again', async () => {
   const stored: unknown[] = [];
   const isFailing = [true, false];
+  const database = Promise.withResolvers<void>();
   const acknowledgedAt: number[] = [];
   const log = createMemoryLog();
   const ends: LifecycleHandlers = {
@@ -87,6 +88,7 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
     async store(eventId, of) {
       if (isFailing.shift()) throw new Error('the database is away');
       stored.push([eventId, of]);
+      if (stored.length > 1) await database.promise;
     },
   };
   const deliver = createDeliver({
@@ -124,9 +126,21 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
   expect(await send()).toBe(500);
   expect(acknowledgedAt).toEqual([]);
   expect(await send()).toBe(200);
-  server.close();
   expect(acknowledgedAt).toEqual([1]);
   expect(stored).toEqual([['Ev1', [{ teamId: 'T0ACME000', at: 1_795_000_000, cause: 'app-uninstalled' }]]]);
+
+  // Behind a database that is slow they do not pile up.
+  const refused: number[] = [];
+  const flood = Array.from({ length: 300 }, async () => {
+    const status = await send();
+    if (status !== 200) refused.push(status);
+  });
+  await expect.poll(() => refused).toHaveLength(100);
+  database.resolve();
+  await Promise.all(flood);
+  expect(refused).toHaveLength(100);
+  expect(stored).toHaveLength(201);
+  server.close();
 });
 
 test('over a socket, what fails is not acknowledged, so that Slack sends it again', async () => {
