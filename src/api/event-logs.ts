@@ -88,14 +88,18 @@ async function readFileReply(reply: Reply) {
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
   const chunks = reply.chunks();
   const held: Uint8Array[] = [];
-  let text = '';
+  const decoder = new TextDecoder();
+  let length = 0;
+  let first = '';
   let next = await chunks.next();
   // Only an answer that begins like JSON is delayed; a line of CSV does not.
   for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
-    text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
-    if (text.length >= maxRefusalLength || !/^(?:$|\{)/u.test(text.slice(0, 1))) break;
+    length += next.value.length;
+    first ||= decoder.decode(next.value, { stream: true }).trimStart().charAt(0);
+    if (length >= maxRefusalLength || (first !== '' && first !== '{')) break;
   }
+  const text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
   const refusal = next.done && text.startsWith('{') ? parseJson(text) : undefined;
   const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
   if (isRefusal || isHtml(contentType, text)) {
@@ -113,6 +117,6 @@ async function readFileReply(reply: Reply) {
     [Symbol.asyncIterator]: () => body,
   };
   // The length of a compressed answer is not that of the file.
-  const length = Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced;
-  return { body, length };
+  const size = Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced;
+  return { body, length: size };
 }

@@ -104,6 +104,12 @@ test('who cancels in the middle ends the file', async () => {
   expect(await reading).toMatchObject({ code: 'cancelled' });
 });
 
+test('a file that begins with spaces without end is passed on, not kept', async () => {
+  // Without the rest it would wait for something that is none.
+  const { file } = await exportRows((_, response) => void response.writeHead(200).write(' '.repeat(100_000)));
+  await file.body.return();
+});
+
 test('a file that nobody wants any more closes the connection', async () => {
   const closed = Promise.withResolvers<string>();
   const { file } = await exportRows((_, response) => {
