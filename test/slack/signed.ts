@@ -1,4 +1,7 @@
 import { createHmac } from 'node:crypto';
+import { expect } from 'vitest';
+import type { Bot } from '../support/bot.ts';
+import { alice } from './words.ts';
 
 const form = 'application/x-www-form-urlencoded';
 
@@ -20,3 +23,21 @@ export function sign(
 /** The form of `/cdn help`. Each trigger id is worked on once. */
 export const commandForm = (triggerId: string, text = 'help'): string =>
   `command=%2Fcdn&text=${text}&team_id=T0ACME000&user_id=U0ALICE00&trigger_id=${triggerId}`;
+
+/** The form of a press, menu or submission, of Alice unless `body` says otherwise. */
+export function interactionForm(body: object): string {
+  const from = { user: { id: alice }, team: { id: 'T0ACME000', domain: 'acme' } };
+  return new URLSearchParams({ payload: JSON.stringify({ ...from, ...body }) }).toString();
+}
+
+/** Delivers a form as Slack does; the text of its acknowledgement. */
+export async function deliverSigned({ app, slack }: Bot, body: string): Promise<string> {
+  const headers = sign(body, slack.signingSecret);
+  const response = await fetch(`http://127.0.0.1:${app.port()}/slack/events`, {
+    method: 'POST',
+    headers,
+    body,
+  });
+  expect(response.status).toBe(200);
+  return response.text();
+}

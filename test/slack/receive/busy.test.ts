@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { commandForm, sign } from '../signed.ts';
-import { alice, bob, ops, says } from '../words.ts';
+import { commandForm, deliverSigned, interactionForm } from '../signed.ts';
+import { alice, ops, says } from '../words.ts';
 
 let bot: Bot;
 const cdnAnswers = Promise.withResolvers<void>();
 beforeAll(async () => {
   bot = await startBot({ transport: 'http', zones: 3 });
   await connect(bot, alice, ops);
-  await connect(bot, bob, ops);
   bot.cdn.faults.add({ times: Infinity, until: cdnAnswers.promise });
 });
 afterAll(() => {
@@ -16,25 +15,13 @@ afterAll(() => {
   return bot.stop();
 });
 
-async function deliver(body: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
-    method: 'POST',
-    headers: sign(body, bot.slack.signingSecret),
-    body,
-  });
-  expect(response.status).toBe(200);
-  return response.text();
-}
-const interact = (body: object): Promise<string> => {
-  const from = { user: { id: alice }, team: { id: 'T0ACME000', domain: 'acme' } };
-  return deliver(new URLSearchParams({ payload: JSON.stringify({ ...from, ...body }) }).toString());
-};
+const deliver = (body: string): Promise<string> => deliverSigned(bot, body);
+const interact = (body: object): Promise<string> => deliver(interactionForm(body));
 const press = (nth: string, more: object = {}): Promise<string> => {
   const pressed = { action_id: 'help:run', value: 'zones', type: 'button', action_ts: nth };
   const where = { trigger_id: nth, channel: { id: ops }, container: {} };
   return interact({ type: 'block_actions', actions: [pressed], ...where, ...more });
 };
-const isBusy = (options: string): boolean => options.includes(says.busyMenu);
 const countRefusals = (): number => bot.logs.filter((line) => line.includes('too much is under way')).length;
 
 test('of a press with a large message only what its work needs is kept', async () => {
@@ -42,16 +29,6 @@ test('of a press with a large message only what its work needs is kept', async (
   // 300 of 120 kB are 36 MB; their limit is 32 MB.
   for (let nth = 0; nth < 300; nth += 1) expect(await press(`2.${nth}`, { message })).toBe('');
   expect(countRefusals()).toBe(0);
-});
-
-test('a menu counts until its work has ended, without the form around it', async () => {
-  const blocks = Array.from({ length: 50 }, () => ({ text: 'x'.repeat(2_400) }));
-  const menu = { type: 'block_suggestion', action_id: 'zones:pick', user: { id: bob }, view: { blocks } };
-  const search = (): Promise<string[]> =>
-    Promise.all(Array.from({ length: 300 }, (_, nth) => interact({ ...menu, value: `${nth}` })));
-  expect((await search()).filter(isBusy)).toEqual([]);
-  // All are acknowledged by now, and the CDN has answered none.
-  expect((await search()).filter(isBusy)).not.toEqual([]);
 });
 
 test('what is too much is refused in its acknowledgement, of every kind', async () => {
