@@ -117,8 +117,10 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       outcome = 'ok';
       return result;
     } catch (error) {
-      if (error instanceof ApiError) outcome = error.code;
-      throw error;
+      // Whatever reads an answer that nests too deep runs out of stack.
+      const told = error instanceof RangeError ? unexpected(request.operation, status) : error;
+      if (told instanceof ApiError) outcome = told.code;
+      throw told;
     } finally {
       const seconds = (performance.now() - started) / 1000;
       cdn.onAttempt?.({ name: request.operation, outcome, status, startedAt, seconds });
@@ -234,6 +236,9 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
     }
   }
 }
+
+const unexpected = (operation: string, status: number | undefined): ApiError =>
+  new ApiError({ code: 'unexpected', operation, sent: true, status });
 
 /** False where no connection to the service came about. TLS may also break off later, which is EPROTO. */
 function mayHaveBeenSent({ kind, code }: NetworkFailure): boolean {

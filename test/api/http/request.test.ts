@@ -211,6 +211,15 @@ test('an answer without an end in sight is not gathered', async () => {
   expect(await codeOf(readApp(cdn))).toBe('unexpected');
 });
 
+test.each([200, 400])(
+  'an answer (%i) that nests too deep is unexpected, also to a deletion',
+  async (status) => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    const cdn = await startStubCdn((_, response) => sendBody(response, status, deep));
+    expect(await expectApiError(deleteVolume(cdn))).toMatchObject({ code: 'unexpected', sent: true, status });
+  },
+);
+
 test('a service that never answers, or stops in a body, is a timeout, not asked again', async () => {
   const silent = await startStubCdn(() => undefined);
   const error = await expectApiError(silent.client({ timeoutMs: 200 }).pullZones.firstPage());
