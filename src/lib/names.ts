@@ -11,14 +11,27 @@ export function cleanName(typed: string): string {
     .trim();
 }
 
-/** Two spellings with the same key are one name: case, width, composition and invisible characters do not matter. */
+/** Names with the same key are one: case, width, composition, invisible characters and look-alikes do not matter. */
 export function toNameKey(name: string): string {
+  return fold(name).replaceAll(/[^a-z\d\s]/gu, (letter) => lookAlikes.get(letter) ?? letter);
+}
+
+function fold(name: string): string {
   return cleanName(cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC'));
 }
 
+/** Cyrillic and Greek letters, and signs, that look like another one in one of their two cases. */
+const lookAlikes = new Map(
+  [
+    ['асеорхуѕіјһԁԛԝӏкмтнв', 'aceopxysijhdqwlkmthb'],
+    ['αβεζηικμνορτυχ', 'abezhikmnoptyx'],
+    ['‐‑‒–−’ʼ`', "-----'''"],
+  ].flatMap(([from = '', to = '']) => [...from].map((letter, nth) => [letter, to[nth] ?? letter] as const)),
+);
+
 /** Letters of two alphabets in one word: one of them may stand for a look-alike (`сheckout` with a Cyrillic `с`). */
 export function mixesAlphabets(name: string): boolean {
-  return toNameKey(name)
+  return fold(name)
     .split(/[^\p{L}\p{M}]+/u)
     .some((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);
 }

@@ -62,6 +62,19 @@ test.each([
 });
 
 test.each([
+  ['shop', '\u0455\u04bb\u043e\u0440'],
+  ['APP', '\u0430\u0440\u0440'],
+  ['box', '\u0392\u039f\u03a7'],
+  ['a-b', 'a\u2011b'],
+  ['x’y', "x'y"],
+])('%s and its look-alike %s are one name', async (name, other) => {
+  const { names } = setUp(await embedded.emptyDatabase());
+  expect(await names.give(alice, { kind: 'app', id: 'app1', name })).toBe('done');
+  expect(await names.give(bob, { kind: 'app', id: 'app2', name: other })).toEqual({ taken: 'app1' });
+  expect(await names.resolve(bob, 'app', other)).toBe('app1');
+});
+
+test.each([
   'app0worker00002',
   'APP0WORKER00002',
   'app0\u200bworker00002',
