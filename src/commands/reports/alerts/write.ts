@@ -97,7 +97,8 @@ export function writeUnreadable(
       lookedAt: checkedAt.toISOString(),
       failure,
     };
-    if (unreadable) await showIncident(commit, { ...unreadable, figures });
+    const isSame = unreadable?.figures.failure?.message === failure?.message;
+    if (unreadable) await showIncident(commit, isSame ? unreadable : { ...unreadable, figures }, isSame);
     else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
       await openIncident(commit, 'unreadable', figures, new Date(blind.since));
       if (firing) await editIncident(trx, firing, context.ports.outbox);
@@ -197,13 +198,14 @@ async function changeIncident(
 async function showIncident(
   { trx, context, alert, isSnoozed }: Commit,
   { id, message, closedAt, figures }: Incident,
+  isSame = false,
 ): Promise<string | undefined> {
   const { outbox } = context.ports;
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
   await store({ figures: writeBody(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
   if (message !== undefined && !(await isUntold(message, context, trx))) {
-    await outbox.edit(trx, message);
+    if (!isSame) await outbox.edit(trx, message);
     return message;
   }
   if (isSnoozed || (closedAt !== undefined && message === undefined)) return message;
