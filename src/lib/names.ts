@@ -26,7 +26,9 @@ const lookAlikes = new Map(
     ['асеорхуѕіјһԁԛԝӏкмтнв', 'aceopxysijhdqwlkmthb'],
     ['αβεζηικμνορτυχ', 'abezhikmnoptyx'],
     ['‐‑‒–−’ʼ`', "-----'''"],
-  ].flatMap(([from = '', to = '']) => [...from].map((letter, nth) => [letter, to[nth] ?? letter] as const)),
+  ].flatMap(([from = '', to = '']) =>
+    Array.from(from, (letter, nth) => [letter, to[nth] ?? letter] as const),
+  ),
 );
 
 /** Letters of two alphabets in one word: one of them may stand for a look-alike (`сheckout` with a Cyrillic `с`). */
