@@ -37,6 +37,9 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
 const failing =
   '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow)';
 
+/** `zones failing`: a sentence, although it begins with a command. */
+export const failingZones = new RegExp(`^zones? (?:that (?:are |is )?)?${failing}$`, 'iu');
+
 /** `$1` is what the sentence is about. The first that fits counts. */
 const sentences: readonly (readonly [said: string, command: string])[] = [
   [

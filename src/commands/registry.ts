@@ -1,6 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { findMeanings, findSentence, putMeaningFirst } from './aliases.ts';
+import { failingZones, findMeanings, findSentence, putMeaningFirst } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -95,7 +95,7 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
 }
 
 /** Their name also begins sentences: `why is shop failing`. */
-const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget', 'zones', 'zone'];
+const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
 
 /** Before what people want to see: `show me the errors of shop`. */
 const asking = 'show list get give find see display check open me all the my current'.split(' ');
@@ -103,8 +103,9 @@ const asking = 'show list get give find see display check open me all the my cur
 function understand(words: Words): Words | undefined {
   const first = words.list[0]?.toLowerCase() ?? '';
   const isCommand = commands.has(first);
+  const startsSentence = sentenceStarts.includes(first) || failingZones.test(words.text);
   // Alone it is the command: `zone` opens its form.
-  if (isCommand && (words.tokens.length === 1 || !sentenceStarts.includes(first))) return undefined;
+  if (isCommand && (words.tokens.length === 1 || !startsSentence)) return undefined;
   const wanted = words.tokens.findIndex(({ text }) => !asking.includes(text.toLowerCase()));
   if (wanted > 0) {
     const rest = toWords(words.raw, words.tokens.slice(wanted));
