@@ -5,7 +5,6 @@ import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from 
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import { createSealer, type SealedTable } from '../auth/keys/sealing.ts';
 import { operationValuesTable } from '../commands/operations/values.ts';
-import { minuteMs } from '../lib/time.ts';
 import { registerSecrets } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -18,7 +17,7 @@ export const sealedTables: readonly SealedTable[] = [
   operationValuesTable,
 ];
 
-const roundMs = 5 * minuteMs;
+const roundMs = 10_000;
 
 /**
  * Reads a changed key file again, and rewraps in the background. @throws UserError where the keyring does not open the database.
