@@ -19,13 +19,11 @@ export interface App {
   readonly app: AppSummary;
   /** The zones that lead to it, if they are cached. */
   readonly zones: readonly ZoneSummary[] | undefined;
-  /** Every latency as a table, instead of the chart of the newest. */
   readonly hasValues?: boolean;
   readonly panel: PanelPages;
   readonly asOf: Date;
 }
 
-/** Latency first: it is the reason for most alarms. */
 export function renderApp({ id, name, app, zones = [], hasValues = false, panel, asOf }: App): Message {
   const { status, latencyChart: points } = app;
   const label = escapeMrkdwn(name ?? id, 60);
@@ -85,7 +83,6 @@ function describeLatency({ currentLatency: now, averageLatency: average, latency
   );
 }
 
-/** Without a currency, since the specification names none. */
 function describeCost({ monthlyCost: cost }: AppSummary): string {
   return cost === undefined ? 'cost not reported' : `${formatNumber(cost)} a month`;
 }
@@ -108,7 +105,6 @@ function describePeak(points: readonly LatencyPoint[]): string {
 }
 
 function renderLatencyChart({ latencyChart }: AppSummary) {
-  // A line needs two points.
   if (latencyChart.length < 2) return [];
   return renderChart({
     kind: 'line',
@@ -144,7 +140,6 @@ function createLabels(shown: readonly LatencyPoint[]): string[] {
     : shown.map(({ label }) => truncate(label, 40));
 }
 
-/** The form that asks for an app: a menu of the zones' apps, which takes any other id too. */
 export function renderAppForm(): ModalView {
   return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
     searchSelect('app', 'App', {

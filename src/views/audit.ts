@@ -117,7 +117,6 @@ export function describeBroken({ seq, problem, found, noted }: Broken): string {
 /** What was done, by whom, when, its number, and what finds it: the seal of an operation, else a reference or request id. */
 export function renderAuditLine(record: AuditRecord): string {
   const { seq, at, requestId, event, actor, subject } = record;
-  // Older records call alerts watches.
   const today = event.replace(/^watch-/u, 'alert-');
   const write = (Object.hasOwn(phrases, today) && phrases[today as AuditEvent]) || nameFacts;
   const what = write({ ...record, event: today });

@@ -3,7 +3,6 @@ import { button, commandButton, type Pressed, readPressed } from './blocks/butto
 
 /** In place of a form, which Slack opens after a press only. `words` are a command without `/cdn`. */
 export function renderFormOffer(title: string, words: string): Message {
-  // Truncated words would open another form.
   const typed = words.length > limits.value ? (words.split(/\s/u)[0] ?? '') : words;
   return say(
     'This needs a form, which opens by a button.',

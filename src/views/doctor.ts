@@ -11,9 +11,7 @@ export interface Finding {
   readonly check: string;
   /** `limited`: it works with restrictions. `skipped`: it cannot be checked from here. */
   readonly state: 'ok' | 'limited' | 'failed' | 'skipped';
-  /** What was found, in plain text. Never a secret. */
   readonly says: string;
-  /** What to do, in plain text. */
   readonly fix?: string;
 }
 
@@ -64,7 +62,6 @@ function listSkipped(findings: readonly Finding[]): Maybe<SectionBlock> {
 
 const values = [1, 2];
 
-/** Small ones of each kind, to see whether this workspace takes them. */
 export const probes: Readonly<Record<'chart' | 'table', Message>> = {
   chart: {
     text: 'Trying a chart…',

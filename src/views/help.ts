@@ -15,9 +15,7 @@ import {
   unbold,
 } from './blocks/text.ts';
 
-/** The part of a command that help, menus and the Home tab show. */
 export interface CommandSummary {
-  /** The word after `/cdn`. */
   readonly name: string;
   readonly aliases?: readonly string[];
   /** Without the slash word: `zone <id|name|hostname>`. */
@@ -47,10 +45,8 @@ export interface JudgedCommand {
   readonly decision: Decision;
 }
 
-/** Buttons; everything else is in a menu. */
 const firstCommands = ['zones', 'errors', 'zone', 'approvals'];
 
-/** The commands that a person may run: the first four as buttons, the others in a menu by task. */
 export function commandRow(commands: readonly CommandSummary[], hasPrimary = false): ActionsBlock {
   const first = firstCommands.flatMap((name) => commands.filter((command) => command.name === name));
   const others = commands.filter((command) => !first.includes(command));
@@ -94,7 +90,6 @@ export function renderMenu(found: readonly JudgedCommand[], linked: boolean, oth
   ]);
 }
 
-/** Every command: those that the reader may run, and under each reason those that they may not. */
 export function renderAllCommands(all: readonly JudgedCommand[]): Message {
   const refused = all.filter(({ decision }) => !decision.allowed);
   const text = `You can run *${countOf(all.length - refused.length, all.length, 'command')}*.`;
@@ -129,10 +124,8 @@ function describeRight({ allowed, reason, trace }: Decision): string {
   return `:no_entry: ${trace.find(({ ok }) => !ok)?.says ?? 'not allowed'}`;
 }
 
-// With more commands, each shows only its first line.
 const mostDescribed = 4;
 
-/** The commands that a search found: with their grammar where they are few. */
 export function renderFound(search: string, found: readonly JudgedCommand[], linked: boolean): Message {
   const isRefused = found.every(({ decision }) => !isUsable(decision));
   const needsKey = !linked && !isRefused;
@@ -189,7 +182,6 @@ function describeInLine({ command: { name, summary } }: JudgedCommand): string {
   return `\`/cdn ${name}\` ${escapeMrkdwn(summary.split(':', 1)[0] ?? summary, 200)}`;
 }
 
-/** Its grammar, examples and aliases, and what refuses it. */
 function describe({ command, decision }: JudgedCommand): string {
   const { aliases = [], examples, summary, usage } = command;
   const typed = examples.map((example) => `\`/cdn ${escapeMarkup(example)}\``).join(', ');

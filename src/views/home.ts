@@ -17,7 +17,6 @@ interface HomeSection {
   readonly blocks: readonly KnownBlock[];
 }
 
-/** Incidents, failing zones and exports under way in one line; else empty. */
 export function renderState(counts: {
   readonly incidents: number;
   /** Names of zones with origin errors in the last hour, those with most first. */
@@ -44,7 +43,6 @@ export function renderState(counts: {
   return facts.some(Boolean) ? [section(join(facts, ' · '), look)] : [];
 }
 
-/** The Home tab: state and waiting requests, four buttons and a menu of the other commands, reports, key and rights. */
 export function renderHome(shown: {
   readonly userId: string;
   readonly linked: { readonly fingerprint: string; readonly linkedAt: Date } | undefined;

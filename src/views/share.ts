@@ -11,7 +11,6 @@ import {
 import { button, commandButton, confirmation } from './blocks/buttons.ts';
 import { truncate } from './blocks/text.ts';
 
-/** Formats of the file that can go with a shared answer. */
 export const sharedFiles = ['csv', 'ndjson'] as const;
 export type SharedFile = (typeof sharedFiles)[number];
 
@@ -34,7 +33,6 @@ export function findSharedWords({ blocks = [] }: Message): string | undefined {
   return elements.find(isShareButton)?.value?.replace(/ here(?: shown:\w+)?$/u, '');
 }
 
-/** The channel and thread where an answer stands; no channel in the Home tab. */
 export interface AnswerPlace {
   readonly channelId: string | undefined;
   readonly threadTs: string | undefined;
@@ -92,7 +90,6 @@ export function isSharedPlace(channelId: string | undefined): channelId is strin
   return channelId !== undefined && /^[CG]/u.test(channelId);
 }
 
-/** The post for all: sentence, chart or table, who showed it, and one button for those who want to look themselves. */
 export function renderSharedCopy(answer: Message, by: string): Message {
   const words = findSharedWords(answer) ?? '';
   const shown = (answer.blocks ?? []).filter(({ type }) => type !== 'actions').map(withoutAccessory);
@@ -111,7 +108,6 @@ export function renderShown(answer: Message, channel: string, lacksFile: boolean
   return addNote(rest, `Shared in <#${channel}>${lacking}`);
 }
 
-/** An answer that cannot be shown to all, such as a choice of zones. */
 export function renderNotShown(answer: Message, channel: string): Message {
   return addNote(answer, `Not shared in <#${channel}>: nothing to share yet`);
 }

@@ -24,7 +24,6 @@ export function describeStepFailure({ message, hint, offer, reference }: Failure
   return toOutput(join([message, hint, next, reference && `Reference ${reference}`], ' '));
 }
 
-/** The zones that need attention, the most urgent first. */
 export function describeAttention(
   zones: readonly ZoneSummary[],
   { all, skipped }: { readonly all: number; readonly skipped: number },
@@ -43,7 +42,6 @@ export function describeAttention(
   };
 }
 
-/** The origin errors of a zone, in the words of the answer to people. */
 export function describeErrors(report: Report, today: string) {
   const { counts, skipped } = report;
   const unread = skipped > 0 && `${pluralize(skipped, 'entry', 'entries')} could not be read.`;
@@ -72,7 +70,6 @@ export type DeletionOutputs = Readonly<
   Record<'outcome' | 'reference' | 'summary', string> & { decided_by: string | undefined }
 >;
 
-/** How a requested deletion ended, who decided, and the number by which it is found in the audit. */
 export function describeDeletion(operation: ShownOperation & { readonly state: Ended }): DeletionOutputs {
   const { state, movedBy, approvals, id } = operation;
   const decider = movedBy === 'system' ? approvals.at(-1)?.by : movedBy;

@@ -32,7 +32,6 @@ export function describeFields(
   return said.map((text) => (/[.!?]$/u.test(text) ? text : `${text}.`)).join(' ');
 }
 
-/** A failure as a person sees it: the problem, the next step, a reference, buttons. */
 export function renderFailure(failed: Failure): Message {
   // Errors come from many places, so their texts are sanitized here.
   const what = sanitizeMrkdwn(failed.message);
@@ -150,7 +149,6 @@ const lookups: Readonly<Partial<Record<Reason, MissingScope['lookup']>>> = {
   'not-operator': 'groups',
 };
 
-/** The look-ups that Slack does not answer, with their consequences. */
 export function missingScopeLines(missing: readonly MissingScope[]): KnownBlock[] {
   return missing.map((one) => context(`:warning: ${missingScopeLine(one)}`));
 }

@@ -125,7 +125,6 @@ export function multiSelect(
   return input(name, label, { type: 'multi_static_select', options, initial_options: initial }, settings);
 }
 
-/** A menu with search, whose options a picker returns. */
 export function searchSelect(name: string, label: string, settings: Chosen<PlainTextOption>): InputBlock {
   const type = 'external_select';
   return input(name, label, { type, min_query_length: 0, initial_option: settings.chosen }, settings);

@@ -15,11 +15,9 @@ export interface Connected extends Pick<LinkedKey, 'fingerprint'> {
   readonly zones: string;
 }
 
-/** Where people find their key: `keysAt` is a page of the CDN's panel. */
 const fromPanel = (keysAt: string | undefined): string => `from ${keysAt ?? 'the control panel'}`;
 const inPanel = (keysAt: string | undefined): string => (keysAt ? `at ${keysAt}` : 'in the control panel');
 
-/** For people with a key: rarely needed, so not in the foreground. */
 export function keyButtons(pausing: readonly KeyUser[]): [replace: Button, forget: Button] {
   return [connectButton('Replace key', {}), forgetButton(pausing)];
 }
@@ -68,7 +66,6 @@ export function renderPageOffer(offer: {
   return { ...shown, carries: ['link-token'] };
 }
 
-/** Sent when a key was connected on the page, so that a key connected by another person is noticed. */
 export function renderConnectedOnPage({ fingerprint, zones }: Connected): Message {
   const text = `An API key was connected for you on the bot’s page. It sees ${zones}.`;
   return message(`${text} Wasn’t you? Disconnect it.`, [
@@ -83,7 +80,6 @@ export function renderChecking(): ModalView {
   ]);
 }
 
-/** The key is connected: in the form, and as a message for a person who closed it. */
 export function renderConnected({ fingerprint, zones }: Connected): FormResult {
   const text = `Connected. Your key sees ${zones}.`;
   return formResult({ callbackId: 'connect:done', title: 'Connected' }, text, [
@@ -192,7 +188,6 @@ function describePausing(pausing: readonly KeyUser[]): string {
   return `${reports} Waiting requests are cancelled.`;
 }
 
-/** How many zones a key sees, as far as its first page tells. */
 export function countZones(first: { total: number | undefined; zones: unknown[]; more: boolean }): string {
   const { total, zones, more } = first;
   return `${more && total === undefined ? 'more than ' : ''}${pluralize(total ?? zones.length, 'zone')}`;

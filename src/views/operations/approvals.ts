@@ -167,7 +167,6 @@ export function decisionButtons(operation: ShownOperation, isListed = false): Bu
   ];
 }
 
-/** A button after which an operation may run: it asks once more. */
 function runButton(label: string, actionId: string, { id, words }: ShownOperation, warning: string): Button {
   const style = words.isDestructive ? 'danger' : 'primary';
   const text = join([warning, words.isDestructive && 'This cannot be undone.'], ' ');

@@ -107,7 +107,6 @@ function describeZones(
   return `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
 }
 
-/** A sign and a few words: never the colour alone. */
 const states = {
   proposed: ':hourglass_flowing_sand: waiting for approval',
   approved: ':arrow_forward: approved, about to run',
@@ -131,7 +130,6 @@ export function nameVia(via: string): string {
     : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
 }
 
-/** Whether only a press of the requester is missing. */
 export function waitsForRequester({
   state,
   via,

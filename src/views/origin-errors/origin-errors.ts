@@ -49,7 +49,6 @@ import {
 export interface Report extends ZoneQuestion {
   readonly takenAt: Date;
   readonly counts: OriginErrorCounts;
-  /** Also those that the filters leave out. */
   readonly all: number;
   readonly recent: number | undefined;
   readonly skipped: number;
@@ -133,7 +132,6 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const cause = describeCause(report, clock);
   const facts = capitalize(join([describeWorstHour(report, clock), describeTimeBefore(report)], ' · '));
   const title = capitalize(`${least}${pluralize(counts.total, 'error')} ${when}`);
-  // Slack's limit of a title.
   const titles = [title + describeLastHour(counts.total, recent), title];
   const chartTitle = titles.find(({ length }) => length <= 50) ?? title;
   const picture = renderers[view.picture](report, clock, chartTitle);
@@ -227,7 +225,6 @@ function describeWorstHour(report: Report, clock: Clock): string {
   return `worst ${formatPeriod(minutes)} ${part}: ${formatInteger(highest)}`;
 }
 
-/** `day before 240`, `hour before at least 12` */
 function describeTimeBefore({ before, undated }: Report): string {
   if (before?.total === undefined || undated > 0) return '';
   const number = before.total > 0 || before.incomplete ? formatInteger(before.total) : 'none';
@@ -328,7 +325,6 @@ function renderAddresses({ counts: { prefixes } }: Report) {
   });
 }
 
-/** `10:05 https://… dns_lookup 502, DE: Origin DNS lookup failed` */
 function renderSamples(report: Report, clock: Clock): MessageBlock[] {
   const lastDay = findLastDay(report);
   const lines = report.counts.samples.slice(0, mostLines).map((entry) => {

@@ -119,7 +119,6 @@ function writeDay(at: number, today: string, clock: Clock): string {
   return year === today.slice(0, 4) ? clock.day(at) : `${clock.day(at)} ${year}`;
 }
 
-/** The period as it can be typed: the same for every reader, at any later time. */
 export function writePeriod(period: Period): string {
   if (period.isWholeDays) {
     const { first, count } = daysOf(period);

@@ -238,7 +238,6 @@ export const settingFields = {
   ],
 } as const satisfies Readonly<Record<string, SettingField>>;
 
-/** A number has its range as its type. */
 export type SettingField = readonly [
   section: SettingsSection,
   type: 'people' | 'groups' | 'channels' | 'channel' | 'cap' | 'tick' | 'mode' | readonly [number, number],

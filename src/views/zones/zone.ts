@@ -184,7 +184,6 @@ interface PartTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Every member of a zone except its name, each in exactly one part. */
 export function listParts(zone: Zone): PartTable[] {
   const hostnames = zone.members.Hostnames ?? [];
   const rules = (zone.members.EdgeRules ?? [])
@@ -211,7 +210,6 @@ export function listParts(zone: Zone): PartTable[] {
   });
 }
 
-/** Everything in one table: the client's own search replaces scrolling. */
 export function listEverything(parts: readonly PartTable[]): PartTable {
   const all = parts.toSorted((a, b) => a.columns.length - b.columns.length);
   const rows = all.flatMap(({ part, caption, rows }) =>
