@@ -194,6 +194,21 @@ test('a start whose list lacks a key is refused with its id, and its rows are de
   await bot.stop();
 });
 
+test('of the rows that are destroyed on request, the keys of people are recorded', async () => {
+  const there = await deploy(await embedded.emptyDatabase());
+  const before = await there.run();
+  await before.keyStore.link(person(1), new Secret('key 1'));
+  await before.stop();
+  const installation = { tenant: 'T0ACME000', sealed: 'x', key_id: 'k1', installed_at: now(), version: 1 };
+  await there.db.insertInto('installations').values(installation).execute();
+  await there.write(k2);
+  expect(await there.destroy('k1')).toMatch(/ k1: 2\./u);
+  const records = await createAudit({ db: there.db, now }).recent('T0ACME000', 10);
+  expect(records.filter(({ event }) => event === 'key-destroyed').map(({ subject }) => subject)).toEqual([
+    person(1).userId,
+  ]);
+});
+
 test('another key under a known id is refused at the start; one altered row is not taken for it', async () => {
   const there = await deploy(await embedded.emptyDatabase());
   const before = await there.run();
