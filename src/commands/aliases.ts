@@ -4,9 +4,9 @@ import { toWords, type Words } from './words.ts';
 
 /** `…` stands for the words behind it. One meaning runs at once; several are offered as buttons. */
 const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
-  ['billing bill charges money price spend', 'zones sort:charges …'],
+  ['billing bill charges money price spend expensive', 'zones sort:charges …'],
   ['cost costs', 'zones sort:charges …', 'app …'],
-  ['top traffic usage bandwidth', 'zones sort:bandwidth …'],
+  ['top biggest busiest traffic usage bandwidth', 'zones sort:bandwidth …'],
   ['attention problems problem trouble', 'zones only:attention …'],
   ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone … hostnames'],
   ['tls', 'zones only:old-tls …'],
@@ -14,10 +14,10 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['suspended', 'zones only:suspended …'],
   ['disabled', 'zones only:disabled …'],
   ['hostname hostnames domain domains origin', 'zone …'],
-  ['logs log', 'zone … logging', 'errors …', 'audit'],
+  ['logs log', 'zone … logging', 'errors …', 'export …', 'audit'],
   ['logging', 'zone …'],
   ['fails failing failed failure failures broken down outage 5xx 502 503 504', 'errors …'],
-  ['alarm alarms incident incidents', 'alert'],
+  ['alarm alarms incident incidents snooze mute acknowledge ack', 'alert'],
   ['schedule schedules summary report reports', 'digest'],
   ['shield waf firewall ddos bots attacks csv', 'export …'],
   ['malware virus viruses uploads', 'scanning'],
@@ -35,7 +35,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
 ];
 
 const failing =
-  '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow)';
+  '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow|break|broke|go down|stop(?:ped)? working)';
 
 /** `zones failing`: a sentence, although it begins with a command. */
 export const failingZones = new RegExp(`^zones? (?:that (?:are |is )?)?${failing}$`, 'iu');
@@ -43,10 +43,18 @@ export const failingZones = new RegExp(`^zones? (?:that (?:are |is )?)?${failing
 /** `$1` is what the sentence is about. The first that fits counts. */
 const sentences: readonly (readonly [said: string, command: string])[] = [
   [
-    `(?:why|how come)(?: is| are| does| do| did)? (?:the )?(?:zone )?(.+?)(?: is| are)? ${failing}( .*)?`,
+    `(?:why )?(?:is |are )?(?:nothing|everything|all|the (?:cdn|site)) (?:is )?(?:working|${failing})`,
+    'errors',
+  ],
+  [
+    `(?:why|how come|(?:since )?when)(?: is| are| does| do| did)? (?:the )?(?:zone )?(.+?)(?: zone)?(?: is| are)? ${failing}( .*)?`,
     'errors $1$2',
   ],
   [`(?:is|are) (?:the )?(?:zone )?(.+?) ${failing}( .*)?`, 'errors $1$2'],
+  [
+    '(today|yesterday|(?:mon|tues|wednes|thurs|fri|satur|sun)day|last (?:hour|night)|this morning)',
+    'errors $1',
+  ],
   ["what(?:’s| is|'s|s) (?:wrong|up|going on) (?:with|in|at) (?:the )?(?:zone )?(.+)", 'errors $1'],
   [
     `(?!(?:what|which|who|why|may|can|status|show|list|zones?)\\b)(\\S+) (?:is |are )?(?:${failing}|errors?|errs)`,
@@ -66,6 +74,8 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(?:who|what) broke (?:the )?(?:zone )?(.+)', 'changes $1'],
   ['how much (?:traffic|bandwidth|data).*', 'zones sort:bandwidth'],
   ['how much (?:(?:does|do|did|will) .*)?(?:cost|pay|spend|money).*', 'zones sort:charges'],
+  ['zones? (?:without|with no|missing) (?:an? )?(logging|certificate)s?', 'zones only:no-$1'],
+  ['zones? (?:near|at|close to|over|above) (?:the |their |an? )?limits?', 'zones only:above-80'],
   ['(?:status|state|health)(?: of| for)? (?:the )?(?:zone )?(.+)', 'zone $1'],
   ["(?:how is|how’s|how's) (?:the )?(?:zone )?(.+?)(?: doing)?", 'zone $1'],
   ['(?:all )?(?:pull )?zones?(?: list)?', 'zones'],
@@ -86,6 +96,7 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)', 'variable $1'],
   ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?', 'volume delete'],
+  ['(?:delete|remove) (?:a |the )?volume (\\w+-\\S+)', 'volume delete $1'],
   ['(?:delete|remove) (?:a |the )?volume (\\S+)', 'volume delete'],
   [
     '(?:new|add|create|make|set up)? ?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)(?: (?:for|of|on|about|if|when))( .*)',
@@ -104,7 +115,12 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(?:stop|mute|pause|edit|change|delete|remove) (?:an? |the |my |all )?(alert|digest)s?', '$1 list'],
   ['who am i|am i (?:an? )?(?:admin|operator|approver)', 'whoami'],
   ['(?:can|may|could) i (?!do\\b)(.+)', 'why $1'],
-  ['who (?:can|may) (?:approve|decide).*', 'settings'],
+  [
+    'who (?:(?:can|may) (?:approve|decide).*|(?:is|are) (?:an? |the )?(?:admin|operator|approver)s?)',
+    'settings',
+  ],
+  ['how (?:do|can|would) (?:i|we|you) (.+)', 'help $1'],
+  ['cancel (?:an? |the |my )?exports?', 'export list'],
   ['(?:log|sign) me out|(?:log|sign) ?out', 'disconnect'],
   ['please help(?: me| us)?|(?:list|show) everything', 'help'],
   ['what (?:can|may|am) (?:i|you)(?: allowed to)?(?: do| run)?(?: here)?', 'help'],
@@ -134,10 +150,11 @@ export function findMeanings(word: string): readonly string[] {
   return meant.get(word.toLowerCase()) ?? [];
 }
 
-/** `shop cert`, `cert of shop` → `cert shop`. */
+/** `shop cert`, `cert of shop` → `cert shop`; `suspended zones` → `suspended`. */
 export function putMeaningFirst(words: Words): Words {
-  const [first, last, ...others] = words.tokens.filter(({ text }) => !/^(?:of|for)$/iu.test(text));
-  if (!first || !last || others.length > 0) return words;
+  const [first, last, ...others] = words.tokens.filter(({ text }) => !/^(?:of|for|zones?)$/iu.test(text));
+  if (!first || others.length > 0) return words;
+  if (!last) return toWords(words.raw, [first]);
   const isBehind = findMeanings(first.text).length === 0 && findMeanings(last.text).length > 0;
   return toWords(words.raw, isBehind ? [last, first] : [first, last]);
 }

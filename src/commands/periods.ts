@@ -221,8 +221,11 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
     return `${first}..${last < clock.day ? last : clock.day}${zone}`;
   }
   if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
-  const [, day = '', part = ''] = /^(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
-  return part === '' ? words : `${day === 'this' ? 'today' : day} ${dayParts[part]}${zone}`;
+  const [, since, day = '', part = ''] = /^(since )?(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
+  const span = dayParts[part];
+  if (span === undefined) return words;
+  const typed = `${since ?? ''}${day === 'this' ? 'today' : day} ${span}`;
+  return `${since ? typed.replace(/\.\..*/u, '') : typed}${zone}`;
 }
 
 /** One end of a period as it was typed. */

@@ -170,7 +170,8 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'answer-shared': ({ subject, detail: { channel } }) => `Showed ${name(subject)} in ${nameId(channel)}`,
   'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
-  'default-zone-set': ({ detail: { channel, zone } }) => `Zone ${name(zone)} set in ${nameId(channel)}`,
+  'default-zone-set': ({ detail: { channel, zone } }) =>
+    `${nameId(channel)} shows ${zone === 'none' ? 'every zone' : `zone ${name(zone)}`}`,
 };
 
 type Fact = AuditRecord['detail'][string] | null | undefined;

@@ -87,7 +87,7 @@ export function renderChannelZone(
   const here = `<#${channel}>`;
   const text = zone
     ? `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} *${escapeMrkdwn(zone.name) || zone.id}*.`
-    : `${here} has no default zone${isChanged ? ' any more' : ''}: \`/cdn errors\` asks for one.`;
+    : `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} every zone.`;
   const hint = zone ? '`/cdn here none` removes it.' : '`/cdn here zone shop` sets it.';
   return say(isChanged || !canSet ? text : `${text} ${hint}`);
 }

@@ -83,7 +83,7 @@ test('beside a running embedded bot its database is skipped with what to do, and
 
 const readTokens = async (...words: string[]): Promise<string[]> =>
   (await doctorFindings({}, ...words))
-    .filter(({ check }) => /token|scope|native/u.test(check))
+    .filter(({ check }) => /token|scope|charts/u.test(check))
     .map(({ check, says }) => `${check}: ${says}`);
 
 test('of many workspaces the one that is named is looked at', async () => {

@@ -81,6 +81,7 @@ test.each([
   ['2h..1h', '11-21T10:00', '11-21T11:00'],
   // Times with a name.
   ['this morning', '11-21T05:00', '11-21T11:00'],
+  ['since this morning', '11-21T05:00', '11-21T12:00'],
   ['yesterday evening', '11-20T17:00', '11-20T23:00'],
   ['monday afternoon', '11-16T11:00', '11-16T17:00'],
   ['last night', '11-20T19:00', '11-21T05:00'],

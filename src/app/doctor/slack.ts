@@ -174,13 +174,13 @@ async function probeNativeBlocks(
     return [];
   } catch (error) {
     const fix = 'Look at the conversation with the bot: a chart or table of this check may still be there.';
-    return [{ check: 'native blocks', state: 'limited', ...describeFailure(error, subject, fix) }];
+    return [{ check: 'charts and tables', state: 'limited', ...describeFailure(error, subject, fix) }];
   }
 }
 
 const ways: Readonly<Record<string, string>> = {
   'chat.postMessage': 'messages',
-  'chat.update': 'changed messages',
+  'chat.update': 'edited messages',
   'chat.postEphemeral': 'private answers without an address',
   response_url: 'private answers',
 };
@@ -191,11 +191,11 @@ function describeSupport(seen: Awaited<ReturnType<NativeSupport['list']>>): Find
     if (here.length === 0) return [];
     const list = (taken: boolean): string =>
       here.flatMap((one) => (one.taken === taken ? [`${one.kind}s`] : [])).join(' and ');
-    const check = `native blocks: ${name}`;
+    const check = `charts and tables in ${name}`;
     const refused = list(false);
-    if (refused === '') return [{ check, state: 'ok', says: `take ${list(true)}` }];
-    const says = `take no ${refused}; words come in their place`;
-    return [{ check, state: 'limited', says, fix: 'Slack’s plan of this workspace may not have them.' }];
+    if (refused === '') return [{ check, state: 'ok', says: `Slack shows ${list(true)}` }];
+    const says = `Slack shows no ${refused}; answers come in words`;
+    return [{ check, state: 'limited', says, fix: 'The plan of this workspace may not include them.' }];
   });
 }
 

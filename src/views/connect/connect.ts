@@ -173,7 +173,10 @@ function forgetButton(
 }
 
 export function renderDisconnectQuestion(pausing: readonly KeyUser[]): Message {
-  const consequences = describePausing(pausing);
+  const consequences =
+    pausing.length > 0
+      ? describePausing(pausing)
+      : 'No digest or alert uses it. Waiting requests are cancelled.';
   return message(`${disconnectTitle} ${consequences}`, [
     section([`*${disconnectTitle}*`, escapeMrkdwn(consequences, 2_000)]),
     actions(button('Disconnect', 'connect:forget', 'forget', { style: 'danger' })),

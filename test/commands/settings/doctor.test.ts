@@ -65,12 +65,12 @@ test('somebody who is no admin is refused', async () => {
   const person = bot.slack.as(bob, ops);
   await person.slash('doctor');
   const { reads } = await person.waitForMessage(/admin/);
-  expect(reads).not.toMatch(/native blocks/);
+  expect(reads).not.toMatch(/charts/);
 });
 
 test('what Slack refuses is named by its way and kind, and used from then on', async () => {
   bot.slack.script.refuseNativeBlocks(['response_url', 'chat.update']);
-  const lines = findLines(await examine(), /native blocks/);
+  const lines = findLines(await examine(), /charts and tables/);
   expect(lines).toMatchSnapshot();
   const refused = () => bot.slack.calls.filter(({ error }) => error === 'invalid_blocks').length;
   const before = refused();
