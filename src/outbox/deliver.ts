@@ -149,7 +149,7 @@ async function send(delivery: Delivery): Promise<void> {
     message = await render(delivery);
   } catch (error) {
     log.error({ message: row.id, error }, 'message could not be rendered');
-    return backOff(delivery, {});
+    return backOff(delivery, released);
   }
   if (!message) return end(delivery, { state: 'dead', reason: 'withdrawn' });
   signal.throwIfAborted();

@@ -43,6 +43,7 @@ import {
   type ReportContext,
   type ReportOptions,
   type ReportPorts,
+  type RunRow,
   readIncident,
   readReport,
   writeBody,
@@ -424,13 +425,14 @@ export async function pauseReports(
   }
 }
 
-/** One that was changed since is not the one that failed. */
+/** One that was changed since is not the one that failed. The run ends in any case: one by hand may be of a paused digest. */
 export async function pauseReport(
   { id, revision, kind }: Report,
   reason: PauseReason,
-  { db, ports, log }: ReportContext,
+  { db, ports, log, run }: ReportContext & { readonly run?: RunRow },
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
+    if (run) await moveRun(trx, run, 'collecting', 'failed');
     await pauseReports(trx, { id, revision }, reason, ports);
     await editOpenIncidents(trx, id, ports.outbox);
   });

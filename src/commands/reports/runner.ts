@@ -55,7 +55,7 @@ const digestRunJob = defineJob({
     // One that got as far as its post does no harm.
     const run = await beginAttempt(context.db, { report_id: digestId, due: new Date(due) });
     const digest = run && (await findDigest(context.db, digestId));
-    if (digest) await pauseReport(digest, 'crashing', context);
+    if (digest) await pauseReport(digest, 'crashing', { ...context, run });
   },
 });
 

@@ -252,10 +252,14 @@ export async function enqueueRun(
   await enqueue(digestRun, data, { ...options, key: `${digestId} ${data.due}` });
 }
 
+/** Rises when figures are drawn from other members: a post of an earlier version that still waits is made again. */
+export const figuresForm = 2;
+
 /** What a run found: plain data, stored as JSON, with everything that rendering needs. */
 export interface Collected extends FiguresByKind {
   /** ISO text. */
   readonly at: string;
+  readonly form: number;
   readonly unread: readonly UnreadPart[];
 }
 

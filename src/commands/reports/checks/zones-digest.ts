@@ -89,6 +89,32 @@ type Flag = (typeof urgency)[number];
 
 type KnownZone = Named & { readonly flags: readonly Flag[] };
 
+/** As an earlier version stored it, by column: a line a zone, and in `flags` a character, whose bits are these. */
+type OldBaseline = Readonly<Record<'ids' | 'names' | 'flags', string>>;
+const oldFlags: readonly Flag[] = [
+  'suspended',
+  'disabled',
+  'near-limit',
+  'no-certificate',
+  'limit-foretold',
+  'limit-reached',
+];
+const oldCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+
+function readBaseline(stored: ZoneBaseline | OldBaseline): ReadonlyMap<string, KnownZone> {
+  if ('zones' in stored)
+    return new Map(stored.zones.map(([id, name, ...flags]) => [id, { id, name, flags }]));
+  const names = stored.names.split('\n');
+  const ids = stored.ids === '' ? [] : stored.ids.split('\n');
+  return new Map(
+    ids.map((id, nth) => {
+      const bits = oldCharacters.indexOf(stored.flags.charAt(nth));
+      const flags = oldFlags.filter((_, bit) => (bits & (1 << bit)) !== 0);
+      return [id, { id, name: names[nth] ?? '', flags }];
+    }),
+  );
+}
+
 /** Reached (without `reaches`), or will be. `isNew`: the digest has not reported it yet. */
 type Limit = {
   readonly used: number;
@@ -155,10 +181,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const wanted = new Set(targets.zones);
   const scope = [...wanted].toSorted().join(' ');
   const zones = wanted.size === 0 ? all : all.filter(({ id }) => wanted.has(id));
-  // An earlier version stored zones in another form: it begins again.
-  const stored =
-    baseline?.scope === scope ? (baseline.zones as ZoneBaseline['zones'] | undefined) : undefined;
-  const known = stored && new Map(stored.map(([id, name, ...flags]) => [id, { id, name, flags }]));
+  const known = baseline?.scope === scope ? readBaseline(baseline) : undefined;
   // Another owner's account has none of the known zones.
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));

@@ -31,6 +31,7 @@ import {
   type DigestPast,
   enqueueRun,
   type FinalPost,
+  figuresForm,
   findDigest,
   loadPast,
   moveRun,
@@ -80,7 +81,7 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
     return postInstead(attempt, { arrives: 'skipped' });
   try {
     const refused = await findRefusal(digest, attempt.ports, context.signal);
-    if (refused) return await pauseReport(digest, refused, context);
+    if (refused) return await pauseReport(digest, refused, attempt);
     await collectInTime(attempt, isLate);
   } catch (error) {
     // The bot stops: the job runs again.
@@ -197,7 +198,9 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     const { arrives, late, failure } = about;
     if (arrives === 'skipped') return renderSkipped(digest, run.due, run.missed);
     if (failure) return renderRunFailed(digest, run.due, failure);
-    return rendered && renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
+    // Of another version of the bot: it expires, and is made again.
+    if (!rendered) throw new Error('the figures of this post are not there to be drawn');
+    return renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
   },
   renderInstead: renderRefused,
   async ended(trx, { about, state, reason, code, reference }, context) {
@@ -236,8 +239,8 @@ async function loadPost(db: Db, { digestId, due, order }: Pick<AboutRun, 'digest
   const run = await runs
     .where((row) => row.and({ report_id: digestId, due: new Date(due) }))
     .executeTakeFirst();
-  const rendered =
-    order && run?.figures ? renderDigest(JSON.parse(run.figures) as Collected, order) : undefined;
+  const figures = run?.figures ? (JSON.parse(run.figures) as Collected) : undefined;
+  const rendered = order && figures?.form === figuresForm ? renderDigest(figures, order) : undefined;
   return digest && run && { digest, run, rendered };
 }
 
@@ -337,7 +340,10 @@ export async function collectDigest(
   // What a kind says itself is in the post.
   if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
-  return { collected: { at: now.toISOString(), ...figures, unread }, baseline: { byKind } };
+  return {
+    collected: { at: now.toISOString(), form: figuresForm, ...figures, unread },
+    baseline: { byKind },
+  };
 }
 
 function isFatal(reason: unknown): boolean {

@@ -163,6 +163,24 @@ test('limits: what is new comes first, then the soonest; reaching it is new once
   ]);
 });
 
+test('what an earlier version remembered, by column, is compared with: no first run, nothing told twice', async () => {
+  const at = '2026-11-10T00:00:00.000Z';
+  const stored = { scope: '', at, since: at, ids: '1\n2\n9', names: 'shop\ndocs\nold', flags: 'kCA' };
+  const { figures, baseline } = await collect(
+    [zone('1', 100), { ...zone('2', 0), enabled: true }],
+    stored as unknown as Baseline,
+  );
+  expect(figures?.since).toBe(at);
+  expect(figures?.limits.map(({ isNew }) => isNew)).toEqual([false]);
+  expect(figures?.news).toMatchObject({
+    joined: { count: 0 },
+    left: { count: 1, first: [{ id: '9', name: 'old' }] },
+    became: { 'near-limit': { count: 0 } },
+    recovered: { disabled: { count: 1 } },
+  });
+  expect(baseline?.zones).toHaveLength(2);
+});
+
 test('twenty thousand zones are remembered, and what changed of them is found', async () => {
   const zones = Array.from({ length: 20_000 }, (_, nth) => ({
     ...zone(String(1_000_000 + nth * 3), nth === 7 ? 100 : 40),

@@ -268,6 +268,28 @@ test.skipIf(postgres.skip)(
   },
 );
 
+test('a post that waits, with figures of an earlier version: it is made again', async () => {
+  await using harness = await open();
+  await harness.reports.runNow(await harness.createDaily(), alice);
+  harness.slack.script.rateLimit('chat.postMessage', 30);
+  await harness.runJobs();
+  const figures = JSON.stringify({ at: harness.now(), unread: [], zones: { zones: 4, limits: [] } });
+  await harness.db.updateTable('report_runs').set({ figures }).execute();
+  await harness.runJobsFor(12 * 60, 10);
+  expect(harness.readChannel()).toEqual([expect.stringContaining('4 zones')]);
+  expect(Object.values(await harness.runStates())).toEqual(['sent']);
+});
+
+test('a paused digest that is run by hand and refused: the run ends', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  const paused = await harness.reports.pause(digest, alice);
+  await harness.reports.runNow(paused, alice);
+  await harness.keyStore.forget(alice);
+  await harness.runJobs();
+  expect(Object.values(await harness.runStates())).toEqual(['failed']);
+});
+
 test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
