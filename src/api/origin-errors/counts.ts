@@ -27,6 +27,8 @@ export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCo
 const maxGroups = 2000;
 const others: Kind = { errorCode: 'other errors', statusCode: undefined, serverZone: undefined };
 const maxPrefixes = 10_000;
+/** Of a result, which is kept in a cache: each holds the line that it was cut from. */
+const shownPrefixes = 100;
 const maxSamples = 5;
 
 /** Counts entries while they arrive, in bounded memory: in `hours` of `hourLength` ms from `start` on, and as recent from `since` on. */
@@ -90,7 +92,8 @@ export function createOriginErrorCounter(options: {
         total: whole.count,
         groups: ranked.map(toGroup),
         // Equal counts are ordered by word, so that the same log always gives the same answer.
-        prefixes: [...prefixes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)),
+        prefixes: [...prefixes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, shownPrefixes),
+        prefixCount: prefixes.size,
         hours: [...hours],
         recent: state.recent,
         first: whole.first,

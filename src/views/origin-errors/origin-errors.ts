@@ -314,14 +314,12 @@ function listPlaces(places: readonly (readonly [name: string, count: number])[])
   return join([...shown, places.length > 2 && `+${places.length - 2}`], ', ');
 }
 
-function renderAddresses({ counts: { prefixes } }: Report) {
+function renderAddresses({ counts: { prefixes, prefixCount } }: Report) {
   return renderTable({
     caption: 'Paths with most errors',
     columns: ['Path', 'Count'],
-    rows: prefixes
-      .slice(0, 100)
-      .map(([prefix, count]) => [prefix, { number: count, text: formatInteger(count) }]),
-    total: prefixes.length,
+    rows: prefixes.map(([prefix, count]) => [prefix, { number: count, text: formatInteger(count) }]),
+    total: prefixCount,
   });
 }
 
