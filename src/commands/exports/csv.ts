@@ -53,7 +53,7 @@ export function findHeader(start: Buffer): EventColumns | undefined {
 
 /** A zero is in UTF-16, which the library reads behind a mark of its order, and in what is no text. */
 function isText(start: Buffer): boolean {
-  return !start.includes(0) || start.readUInt16LE(0) === 0xfeff;
+  return !start.includes(0) || (start[0] === 0xff && start[1] === 0xfe);
 }
 
 /** The separator that makes most cells of a known header; else a comma. */

@@ -282,10 +282,12 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
       phase = next;
       toSend = bytes;
     },
-    /** Waits for the last request, so that no older message replaces the end. */
+    /** Waits for the last request, so that no older message replaces the end, and stores what was read. */
     async stop(): Promise<void> {
       stopped.abort();
       await reporting;
+      const { rows, bytes } = thread.progress();
+      await moveExport(db, move, { row_count: rows, byte_count: bytes });
     },
   };
 }

@@ -5,7 +5,7 @@ import { formatBytes } from '../../../src/views/blocks/format.ts';
 import type { Bot } from '../../support/bot.ts';
 import { channels, download, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
-import { readExport, readProblem, says } from './words.ts';
+import { answers, readExport, readProblem, says } from './words.ts';
 
 const { alice, dave } = users;
 const { ops, random } = channels;
@@ -98,6 +98,9 @@ describe('a file arrives', () => {
     await exportTo(ops, { pseudonyms: ['yes'] });
     expect(readExport(await waitForPost(ops, says.failed))).toMatchSnapshot('pseudonyms are refused');
     await expectNothingLeft();
+    const person = bot.slack.as(alice, ops);
+    await person.slash('export list');
+    expect((await person.waitForMessage(answers.list('none'))).reads).toMatch(/failed, 2 events/);
     bot.cdn.faults.add(answer);
     await exportTo(ops);
     expect(readExport(await waitForPost(ops, says.posted()))).toMatchSnapshot('as it came');

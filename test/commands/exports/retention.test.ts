@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
-import type { ExportPorts } from '../../../src/commands/exports/exports.ts';
-import { countOverdueFiles } from '../../../src/commands/exports/exports.ts';
+import { countOverdueFiles, type ExportPorts, moveExport } from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob } from '../../../src/commands/exports/jobs.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -105,4 +104,14 @@ test('where Slack wants a pause, the rest waits for the next hour', async () => 
   expect(deleted).toEqual([]);
   expect(warned).toMatchObject([{ tenant: acme }]);
   expect(warned).toHaveLength(1);
+});
+
+test('an attempt changes nothing once another one has begun', async () => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  await addExport(database, 'one', [], 0);
+  await db.updateTable('exports').set({ state: 'running', run: 'second' }).execute();
+  const moveBy = (run: string) => moveExport(db, { id: 'one', from: ['running'], run }, { row_count: 7 });
+  expect(await moveBy('first')).toBeUndefined();
+  expect(await moveBy('second')).toMatchObject({ row_count: 7 });
 });

@@ -327,15 +327,35 @@ test('the previous value is known from an earlier change, unless another may hav
   expect(await destroyIdleValues(ledger)).toBe(1);
 });
 
-test.each(['failed', 'unknown'] as const)(
-  'of a change that %s its value stays only where it may be set',
-  async (state) => {
-    const { ledger, run, settle: end } = await start();
-    await end(await run(edit('kept'), olivia, freely), state);
-    const kept = await ledger.db.selectFrom('operation_values').select('owner_id').execute();
-    expect(kept).toHaveLength(state === 'unknown' ? 1 : 0);
-  },
-);
+type Started = Awaited<ReturnType<typeof start>>;
+test.each<[string, (bot: Started) => Promise<unknown>, number]>([
+  ['failed', async ({ run, settle: end }) => end(await run(edit('kept'), olivia, freely), 'failed'), 0],
+  ['is unknown', async ({ run, settle: end }) => end(await run(edit('kept'), olivia, freely), 'unknown'), 1],
+  ['was cancelled', async ({ ask, ledger }) => cancel(ledger, await ask(edit('kept'), olivia), olivia), 0],
+  [
+    'was denied',
+    async ({ ask, find, ledger }) => {
+      const rules = { ...policy, changeApprovals: 1 };
+      const id = await ask(edit('kept'), olivia, rules);
+      return deny(ledger, id, ben, { reason: '', context: makeContext(ben, await find(id), rules) });
+    },
+    0,
+  ],
+  [
+    'expired',
+    async ({ advance, ask, ledger }) => {
+      await ask(edit('kept'), olivia);
+      advance(31);
+      return expireOverdue(ledger);
+    },
+    0,
+  ],
+])('the value of a change that %s stays only where it may be set', async (_, end, stays) => {
+  const bot = await start();
+  const kept = () => bot.ledger.db.selectFrom('operation_values').select('owner_id').execute();
+  await end(bot);
+  expect(await kept()).toHaveLength(stays);
+});
 
 describe.each(engines.both)('two processes on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('an overdue request expires once, at a press or by the clock', async () => {

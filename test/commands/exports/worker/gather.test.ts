@@ -116,6 +116,7 @@ test.each([
   ['a header alone', header, { rows: 0, unread: undefined }],
   ['a row that is no header', '2026-11-20T10:00:00Z,203.0.113.7\n', { rows: 1, unread: 'no-header' }],
   ['unknown columns', 'a,b\n1,2\n', { rows: 2, unread: 'no-header' }],
+  ['a single zero', '\0', { rows: 1, unread: 'not-csv' }],
   ['a quote that is never closed', `${header}1,"2\n`, { rows: 1, unread: 'not-csv' }],
 ])('%s is told for what it is, and passed on as it came', async (_, text, expected) => {
   const { files, ...found } = await gather(pieces(Buffer.from(text)));
