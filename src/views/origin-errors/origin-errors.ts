@@ -137,6 +137,9 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const picture = renderers[view.picture](report, clock, chartTitle);
   const hasPaths = view.picture === 'addresses' || view.picture === 'samples';
   const show = `show:${view.picture}`;
+  const wider = isFiltered(filters)
+    ? questionButton('Without filters', { ...report, filters: {} }, show)
+    : questionButton('All zones', { ...report, zone: undefined });
   return renderAnswer({
     text: join([headline + behind, cause, facts], '. '),
     lines: [`*${headline}*${behind}`, cause, describeChange(report, clock), facts],
@@ -146,13 +149,11 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
       counts.total > 0 &&
         selectOf(
           pictures[view.picture],
-          pictureNames.map((each) => questionButton(pictures[each], report, `show:${each}`)),
+          [...pictureNames.map((each) => questionButton(pictures[each], report, `show:${each}`)), wider],
           { chosen: pictures[view.picture] },
         ),
       renderPeriodMenu(report, view, takenAt, show),
-      isFiltered(filters)
-        ? questionButton('Without filters', { ...report, filters: {} }, show)
-        : questionButton('All zones', { ...report, zone: undefined }),
+      counts.total === 0 && wider,
     ],
     share: writeQuestion(report, { more: show }),
     more: renderMore(report, view),

@@ -61,6 +61,7 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     Hour by hour
     Paths
     Samples
+    All zones
     What fails
     Last 24 hours
     Today
@@ -70,7 +71,6 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
     Last 3 days
     Last 7 days
     Last 24 hours
-    All zones
     Share
     Refresh
     All as CSV
