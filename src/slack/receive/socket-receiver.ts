@@ -96,6 +96,12 @@ export function createSocketReceiver(options: {
     return { client, leaving };
   };
 
+  /** Logged once for each reason; /readyz says it all the while. */
+  const report = (found: string, fields: object): void => {
+    if (found !== problem) log.warn({ ...fields, problem: found }, 'Slack connection failed, retrying');
+    problem = found;
+  };
+
   /** The next connection is ready before the last is closed. */
   const keepConnected = async (current?: Connection): Promise<void> => {
     await current?.leaving;
@@ -113,13 +119,10 @@ export function createSocketReceiver(options: {
         clearTimeout(lasts);
         failures = performance.now() - startedAt < briefMs ? failures + 1 : 0;
         if (failures <= mostBrief) continue;
-        problem = `Slack closes connections at once (${reason})`;
-        if (failures === mostBrief + 1)
-          log.warn({ reason }, 'Slack closes connections at once, reopening with pauses');
+        report(`Slack closes connections at once (${reason})`, { reason });
       } catch (error) {
         failures += 1;
-        problem = explain(error).message;
-        log.warn({ error, failures, connected: live.size, problem }, 'Slack connection failed, retrying');
+        report(explain(error).message, { error, connected: live.size });
       }
       const waitMs = Math.min(maxRetryMs, firstRetryMs * 2 ** failures);
       await setTimeout(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);

@@ -18,7 +18,7 @@ const leak = (_body: object, ack: (reply?: unknown) => Promise<void>): Promise<v
   });
 
 /** A receiver of a Slack that sends these frames to each connection. */
-async function setUp(...frames: readonly object[]) {
+async function setUp(...frames: object[]) {
   const slack = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(slack, 'listening');
   let opened = 0;
@@ -46,7 +46,7 @@ async function setUp(...frames: readonly object[]) {
   };
   /** Cuts the next connection once it is open. */
   const cut = (): void => void slack.once('connection', (socket) => socket.terminate());
-  return { receiver, log, opened: () => opened, received, cut, close };
+  return { receiver, log, frames, opened: () => opened, received, cut, close };
 }
 
 test.each([
@@ -71,21 +71,31 @@ test('a WebSocket that opens and is cut before its hello was not refused', async
   await close();
 });
 
-test('connections that Slack closes at once are reopened with pauses, and the reason is told once', async () => {
-  const { receiver, log, opened, close } = await setUp(
-    { type: 'hello' },
-    { type: 'disconnect', reason: 'too_many_websockets' },
-  );
-  await receiver.start();
-  const tellings = () => log.entries.filter(({ message }) => message.includes('closes connections at once'));
-  // One for each of the two that are kept open.
-  await expect.poll(() => tellings().length).toBe(2);
-  expect(tellings()[0]?.fields).toEqual({ reason: 'too_many_websockets' });
-  expect(receiver.problem()).toBe('Slack closes connections at once (too_many_websockets)');
-  // Without pauses there would be some hundred by now.
-  expect(opened()).toBeLessThan(16);
-  await close();
-});
+test.each([
+  { hello: 'after its hello', reason: 'too_many_websockets' },
+  { hello: 'without another hello', reason: 'link_disabled' },
+])(
+  'connections that Slack closes at once $hello are reopened with pauses, and why is told once',
+  async ({ hello, reason }) => {
+    const { receiver, log, frames, opened, close } = await setUp(
+      { type: 'hello' },
+      { type: 'disconnect', reason },
+    );
+    await receiver.start();
+    if (hello === 'without another hello') frames.shift();
+    const tellings = () =>
+      log.entries.filter(({ message }) => message === 'Slack connection failed, retrying');
+    await expect.poll(() => opened() > 5 && tellings().length > 0, { timeout: 20_000 }).toBe(true);
+    const why = `Slack closes connections at once (${reason})`;
+    expect(tellings().map(({ fields }) => String((fields as { problem?: string }).problem))).toEqual([
+      expect.stringContaining(why),
+    ]);
+    expect(receiver.problem()).toContain(why);
+    // Without pauses there would be some hundred by now.
+    expect(opened()).toBeLessThan(16);
+    await close();
+  },
+);
 
 test('an acknowledgement with a secret is held back', async () => {
   const command = { type: 'slash_commands', envelope_id: '1', payload: { command: '/cdn' } };
