@@ -123,7 +123,7 @@ export async function destroyValuesOf(store: ValueStore, tenant: string, userId?
   await destroyEach(store, rows);
 }
 
-// A failed change can be retried within a day. The newest value of a variable is what the next undo restores.
+// `ended`: the outcome is unknown, or an earlier version kept it. The newest value of a variable is what the next undo restores.
 const retention = { ended: dayMs, overtaken: undoMs, newest: 90 * dayMs };
 
 export async function destroyIdleValues(store: ValueStore): Promise<number> {

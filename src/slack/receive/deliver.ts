@@ -78,6 +78,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
   };
 
   const accept = async (body: Body, ack: Acknowledge): Promise<void> => {
+    trim(body);
     // What must not be lost is stored before it is acknowledged, also in a flood; else Slack sends it again.
     if (body.event) await storeEnds(body, ends);
     const isStep = body.event?.type === 'function_executed';
@@ -109,7 +110,6 @@ export function createDeliver(options: DeliverOptions): Deliver {
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
-    trim(body);
     const accepted = () => withReference(() => withSecrets(() => accept(body, ack)));
     return withSpan('delivery', { transport }, accepted).catch((error: unknown) => {
       if (shouldLog('failed')) log.error({ error }, 'cannot acknowledge a delivery (logged once a minute)');

@@ -10,7 +10,7 @@ import { createEgress } from '../../../src/slack/send/egress.ts';
 import { limitConnections } from '../../../src/slack/web/limits.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
-import { commandForm, sign } from '../signed.ts';
+import { commandForm, interactionForm, sign } from '../signed.ts';
 import { alice, ops } from '../words.ts';
 
 describe('signed HTTP', () => {
@@ -65,6 +65,12 @@ describe('signed HTTP', () => {
 
   test('a signed delivery of a kind that nobody knows is acknowledged', async () => {
     expect((await post('{"type":"new_kind"}', { type: 'application/json' })).status).toBe(200);
+  });
+
+  test('a signed delivery whose parts are of another kind is refused, and in the log', async () => {
+    const body = '{"type":"block_actions","view":"none"}';
+    expect((await post(body, { type: 'application/json' })).status).toBe(500);
+    expect(bot.logs.join('')).toContain('cannot acknowledge a delivery');
   });
 
   test('a request without any signature is refused', async () => {
@@ -139,17 +145,6 @@ describe('signed HTTP', () => {
     return find().toSorted((one, other) => one.localeCompare(other));
   };
 
-  const sendRepeated = () => post(`${form}repeated`);
-
-  test('a delivery that Slack sends three times is worked on once', async () => {
-    expect(await readOutcomes(sendRepeated, sendRepeated, sendRepeated)).toEqual([
-      'answered',
-      'duplicate',
-      'duplicate',
-    ]);
-    expect(await readOutcomes(() => post(`${form}later`))).toEqual(['answered']);
-  });
-
   const submit = (hash: string, triggerId: string): Promise<Response> => {
     const chosen = { text: { type: 'plain_text', text: 'shop' }, value: '1001' };
     const view = {
@@ -166,11 +161,44 @@ describe('signed HTTP', () => {
     return post(`payload=${encodeURIComponent(JSON.stringify(body))}`);
   };
 
-  test('a form that is sent again is worked on once, its next view anew', async () => {
-    const copies = ['1.1.a', '1.1.b', '1.1.c'].map((triggerId) => () => submit('1.first', triggerId));
+  const sendEvent = (event: { readonly type: string }): Promise<Response> => {
+    const about = {
+      type: 'event_callback',
+      team_id: 'T0ACME000',
+      event_id: `Ev0${event.type}`,
+    };
+    const authorizations = [{ team_id: 'T0ACME000', user_id: bot.slack.workspaces.acme.botUserId }];
+    return post(JSON.stringify({ ...about, event: { user: alice, ...event }, authorizations }), {
+      type: 'application/json',
+    });
+  };
+  const pressed = { action_id: 'help:run:0', value: 'help', type: 'button', action_ts: '1' };
+  const press = { type: 'block_actions', container: {}, channel: { id: ops }, actions: [pressed] };
+  const home = { type: 'app_home_opened', tab: 'home', channel: `D${alice}` };
+  const message = { type: 'message', channel: `D${alice}`, channel_type: 'im', text: 'help', ts: '1.1' };
+
+  test.each<[string, (nth: number) => Promise<Response>]>([
+    ['command', () => post(`${form}repeated`)],
+    ['press', () => post(interactionForm({ ...press, trigger_id: '2.1.a' }))],
+    [
+      'shortcut',
+      () => post(interactionForm({ type: 'shortcut', callback_id: 'home:menu', trigger_id: '2.1.b' })),
+    ],
+    ['message', () => sendEvent(message)],
+    ['look at the Home tab', () => sendEvent(home)],
+    ['form', (nth) => submit('1.first', `1.1.${nth}`)],
+  ])('a %s that Slack sends three times is worked on once', async (_, send) => {
+    const outcomes = await readOutcomes(...[1, 2, 3].map((nth) => () => send(nth)));
+    expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(2);
+  });
+
+  test('another command, and the next view of a form, are no copies', async () => {
     // Nobody has a key here.
-    expect(await readOutcomes(...copies)).toEqual(['duplicate', 'duplicate', 'refused']);
-    expect(await readOutcomes(() => submit('2.next', '1.1.d'))).toEqual(['refused']);
+    const outcomes = await readOutcomes(
+      () => post(`${form}later`),
+      () => submit('2.next', '1.1.d'),
+    );
+    expect(outcomes).toEqual(['answered', 'refused']);
   });
 
   const runStep = (event: object) => {
