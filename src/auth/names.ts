@@ -1,4 +1,4 @@
-import { looksLikeId, toNameKey } from '../lib/names.ts';
+import { cleanName, looksLikeId, toNameKey } from '../lib/names.ts';
 import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
@@ -67,7 +67,10 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       const wanted = toNameKey(typed);
       const all = (await list(tenant)).filter((one) => one.kind === kind);
       if (all.some(({ id }) => id === typed)) return typed;
-      const found = all.find(({ name }) => toNameKey(name) === wanted);
+      const alike = all.filter(({ name }) => toNameKey(name) === wanted);
+      // Earlier versions took two names that only look alike.
+      const found =
+        alike.find(({ name }) => name.toLowerCase() === cleanName(typed).toLowerCase()) ?? alike[0];
       return found && !(await wasUsed(tenant, kind, typed)) ? found.id : typed;
     },
     async known(person: Person, kind: NamedKind): Promise<{ id: string; name: string | undefined }[]> {

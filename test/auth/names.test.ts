@@ -74,6 +74,19 @@ test.each([
   expect(await names.resolve(bob, 'app', other)).toBe('app1');
 });
 
+test('of two look-alikes that an earlier version took each is found by its own letters', async () => {
+  const { names, db } = setUp(await embedded.emptyDatabase());
+  const row = { tenant: alice.teamId, kind: 'app', named_by: alice.userId, named_at: new Date() };
+  const [latin, cyrillic] = ['cop', '\u0441\u043e\u0440'];
+  const rows = [
+    { ...row, id: 'app1', name: latin },
+    { ...row, id: 'app2', name: cyrillic },
+  ];
+  await db.insertInto('names').values(rows).execute();
+  const found = [latin, cyrillic, 'COP'].map((typed) => names.resolve(bob, 'app', typed));
+  expect(await Promise.all(found)).toEqual(['app1', 'app2', 'app1']);
+});
+
 test.each([
   'app0worker00002',
   'APP0WORKER00002',
