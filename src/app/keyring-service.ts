@@ -47,6 +47,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   const stopping = new AbortController();
   let release = registerKeys(current);
   let isUnusable = false;
+  let toldUnopened = 0;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
@@ -65,11 +66,12 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     if (keyring.ids.length === 1) return;
     const { moved, unopened } = await rewrap({ db, sealer, tables: sealedTables, signal: stopping.signal });
     const subject = keyring.primary.id;
-    if (unopened > 0)
+    if (unopened > toldUnopened)
       log.warn(
         { key: subject, unopened },
         'rows do not open with any encryption key: npm run keys -- status',
       );
+    toldUnopened = unopened;
     if (moved === 0) return;
     const detail = { step: 'rewrapped', rows: moved };
     await audit.record({ tenant: deployment, actor: 'system', event: 'keyring-changed', subject, detail });

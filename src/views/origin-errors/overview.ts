@@ -108,7 +108,7 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
     `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
   const doubts = [
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
-    asked < of && `*${formatInteger(of - asked)} not checked*`,
+    asked < of && `*${countOf(of - asked, of, 'zone')} not checked*`,
   ];
   const recents = zones.flatMap(({ recent }) => recent ?? []);
   if (recents.length === 0) {

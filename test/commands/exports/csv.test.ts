@@ -65,6 +65,11 @@ test.each([
   expect(await read(Buffer.from(text))).toEqual(rows);
 });
 
+test('many quotes in the first row, as a visitor may write them, are read as others', async () => {
+  const rows = [[`a${'"b'.repeat(10_000)}`, 'c']];
+  expect(await read(Buffer.from(stringify(rows)))).toEqual(rows);
+});
+
 test.each([
   ['a quote that is never closed', Buffer.from('a,b\n1,"2\n3,4\n'), 'CSV_QUOTE_NOT_CLOSED'],
   ['a row that no memory should hold', Buffer.alloc(9_000_000, 'x'), 'CSV_MAX_RECORD_SIZE'],

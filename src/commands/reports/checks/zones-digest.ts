@@ -196,7 +196,7 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const past = findEarlier(input, (found, at) =>
     before && found.scope === scope && at >= Date.parse(since) ? found : undefined,
   );
-  const { present, news, ...found } = await walkZones(zones, before, now);
+  const { present, news, ...found } = await walkZones(zones, before, now, skipped === 0);
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
   const perDay = compareRate(past, now, used, (found) => found);
@@ -269,6 +269,7 @@ async function walkZones(
   zones: readonly ZoneSummary[],
   before: ReadonlyMap<string, KnownZone> | undefined,
   now: Date,
+  isWhole: boolean,
 ) {
   const present: ZoneBaseline['zones'][number][] = [];
   const limits: (Named & Limit)[] = [];
@@ -305,7 +306,10 @@ async function walkZones(
       if (was && !is) add(news.recovered[state], zone);
     }
   }
-  for (const zone of missing.values()) add(news.left, zone);
+  // In a list that is not whole nobody knows whether they left.
+  for (const zone of missing.values())
+    if (isWhole) add(news.left, zone);
+    else present.push([zone.id, zone.name, ...zone.flags]);
   const rank = ({ flags }: { readonly flags: readonly Flag[] }): number =>
     urgency.findIndex((flag) => flags.includes(flag));
   const reaches = new Map(limits.map((limit) => [limit.id, limit.reaches]));

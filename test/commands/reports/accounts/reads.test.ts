@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
 import { BudgetSpent, requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
 import { createZoneCache } from '../../../../src/commands/zones/zone-cache.ts';
@@ -6,7 +6,7 @@ import { dayMs, hourMs } from '../../../../src/lib/time.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { alice, never, startAccounts } from './account-harness.ts';
 
-const { embedded } = await prepareEngines();
+const { embedded, both } = await prepareEngines();
 const bob = { ...alice, userId: 'U0BOB0000' };
 
 test('at the same time and within a minute are one request, for each account', async () => {
@@ -127,30 +127,35 @@ test('a person without a key gets the sentence that leads to connecting one', as
   await expect(world.accounts.open(bob, never)).rejects.toMatchObject({ offer: 'connect' });
 });
 
-test('the hourly budget counts the requests of all processes, refuses more, and begins again', async () => {
-  const database = await embedded.emptyDatabase();
-  const { db } = database;
-  const world = await startAccounts(database);
-  const second = world.another();
-  for (const accounts of [world.accounts, second]) {
-    await (await accounts.open(alice, never)).pullZones.all();
-  }
-  const resetsAt = new Date('2026-11-20T11:00:00Z');
-  expect(await db.selectFrom('read_budgets').select('requests').execute()).toEqual([{ requests: 2 }]);
+describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)(
+    'the hourly budget counts the requests of all processes, refuses more, and begins again',
+    async () => {
+      const database = await emptyDatabase();
+      const { db } = database;
+      const world = await startAccounts(database);
+      const second = world.another();
+      for (const accounts of [world.accounts, second]) {
+        await (await accounts.open(alice, never)).pullZones.all();
+      }
+      const resetsAt = new Date('2026-11-20T11:00:00Z');
+      expect(await db.selectFrom('read_budgets').select('requests').execute()).toEqual([{ requests: 2 }]);
 
-  await db.updateTable('read_budgets').set({ requests: requestsPerHour }).execute();
-  const late = await second.open(alice, never);
-  const spent = await late.apps.summary('app').catch((error: unknown) => error);
-  expect(spent).toBeInstanceOf(BudgetSpent);
-  expect(spent).toMatchObject({ resetsAt });
-  expect((await late.pullZones.all()).zones).toHaveLength(12);
-  expect(world.requests(/summary/)).toBe(0);
+      await db.updateTable('read_budgets').set({ requests: requestsPerHour }).execute();
+      const late = await second.open(alice, never);
+      const spent = await late.apps.summary('app').catch((error: unknown) => error);
+      expect(spent).toBeInstanceOf(BudgetSpent);
+      expect(spent).toMatchObject({ resetsAt });
+      expect((await late.pullZones.all()).zones).toHaveLength(12);
+      expect(world.requests(/summary/)).toBe(0);
 
-  world.later(hourMs);
-  await late.pullZones.all();
-  const counted = await db.selectFrom('read_budgets').select('requests').orderBy('hour').execute();
-  expect(counted.at(-1)).toEqual({ requests: 1 });
-  world.later(dayMs + hourMs);
-  await deleteOldRows(db, world.now());
-  expect(await db.selectFrom('read_budgets').selectAll().execute()).toEqual([]);
+      world.later(hourMs);
+      await late.pullZones.all();
+      const counted = await db.selectFrom('read_budgets').select('requests').orderBy('hour').execute();
+      expect(counted.at(-1)).toEqual({ requests: 1 });
+      world.later(dayMs + hourMs);
+      await deleteOldRows(db, world.now());
+      expect(await db.selectFrom('read_budgets').selectAll().execute()).toEqual([]);
+    },
+  );
 });

@@ -124,8 +124,8 @@ test('what a silent run found is told by the next one that speaks', async () => 
 const now = new Date('2026-11-11T00:00:00Z');
 type Baseline = Parameters<NonNullable<typeof zonesDigest.keepUnreported>>[0];
 
-function collect(zones: readonly ZoneSummary[], baseline?: Baseline) {
-  const account = { pullZones: { all: async () => ({ zones, skipped: 0 }) } } as unknown as AccountReads;
+function collect(zones: readonly ZoneSummary[], baseline?: Baseline, skipped = 0) {
+  const account = { pullZones: { all: async () => ({ zones, skipped }) } } as unknown as AccountReads;
   const targets = { zones: [], shieldZones: [], apps: [] };
   return zonesDigest.collect({
     account,
@@ -161,6 +161,16 @@ test('limits: what is new comes first, then the soonest; reaching it is new once
     ['3', false],
     ['1', false],
   ]);
+});
+
+test('of a list that is not whole no zone left, and none joins when it is whole again', async () => {
+  const zones = [zone('1', 40), zone('2', 60)];
+  const first = await collect(zones);
+  const partly = await collect(zones.slice(1), first.baseline, 1);
+  expect(partly.figures?.news).toMatchObject({ left: { count: 0 } });
+  const whole = await collect(zones, partly.baseline);
+  expect(whole.figures?.news).toMatchObject({ joined: { count: 0 }, left: { count: 0 } });
+  expect((await collect(zones.slice(1), partly.baseline)).figures?.news?.left.count).toBe(1);
 });
 
 test('what an earlier version remembered, by column, is compared with: no first run, nothing told twice', async () => {
