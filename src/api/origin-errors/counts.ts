@@ -27,7 +27,7 @@ export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCo
 const maxGroups = 2000;
 const others: Kind = { errorCode: 'other errors', statusCode: undefined, serverZone: undefined };
 const maxPrefixes = 10_000;
-/** Of a result, which is kept in a cache: each holds the line that it was cut from. */
+/** Of a result, which is kept in a cache. */
 const shownPrefixes = 100;
 const maxSamples = 5;
 
@@ -56,8 +56,11 @@ export function createOriginErrorCounter(options: {
   }
 
   function countPrefix(prefix: string, times: number): void {
-    const counted = prefixes.has(prefix) || prefixes.size < maxPrefixes ? prefix : 'other paths';
-    prefixes.set(counted, (prefixes.get(counted) ?? 0) + times);
+    const isNew = !prefixes.has(prefix);
+    const counted = isNew && prefixes.size >= maxPrefixes ? 'other paths' : prefix;
+    // A part of a line would hold all of it in memory.
+    const own = isNew ? Buffer.from(counted).toString() : counted;
+    prefixes.set(own, (prefixes.get(own) ?? 0) + times);
   }
 
   return {
