@@ -34,9 +34,12 @@ const maxProfiles = 10_000;
 const maxGroups = 2_000;
 // The client itself would wait 5 s and try again.
 const timeoutMs = 2_500;
+/** Calls a minute that Slack answers of each method: https://docs.slack.dev/apis/web-api/rate-limits */
+const tiers = { 'users.info': 100, 'usergroups.users.list': 20, 'usergroups.list': 20 } as const;
 
 interface Lookup<T> {
   readonly value: T;
+  readonly at: number;
   /** In ms; `hard`: not even a fresh read asks, since Slack wants the pause. */
   readonly pause?: { readonly ms: number; readonly hard: boolean };
 }
@@ -44,6 +47,7 @@ interface Lookup<T> {
 /** Both scopes are optional, and groups a paid feature: without them only people named by id have roles. */
 export function createPeople(options: PeopleOptions): PeopleOf {
   const { adminIds, log } = options;
+  const now = (): number => options.now().getTime();
   const lookups = <T>(maxEntries: number, ttlMs: number): Cache<Lookup<T>> =>
     createCache({ now: options.now, maxEntries, ttlMs: ({ pause }) => pause?.ms ?? ttlMs });
   const profiles = lookups<Profile | undefined>(maxProfiles, profileMs);
@@ -51,6 +55,12 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   const groupLists = lookups<readonly Group[]>(maxGroups, groupMs);
   const missing = new Map<string, MissingScope>();
   const logged = createCache<true>({ now: options.now, maxEntries: maxGroups });
+  /** The calls of the last minute, by installation and method. */
+  const calls = createCache<readonly { readonly at: number; readonly key: string }[]>({
+    now: options.now,
+    maxEntries: maxGroups,
+    ttlMs: minuteMs,
+  });
 
   return (installation) => {
     const tenant = tenantId(installation);
@@ -62,12 +72,24 @@ export function createPeople(options: PeopleOptions): PeopleOf {
 
     const look = async <T>(
       cache: Cache<Lookup<T>>,
-      { method, id = '', fresh }: { method: string; id?: string; fresh?: boolean | undefined },
+      { method, id = '', fresh }: { method: keyof typeof tiers; id?: string; fresh?: boolean | undefined },
       call: (client: WebClient) => Promise<T>,
       failing: { readonly refused: T; readonly unread: T },
     ): Promise<T> => {
-      const isStale = ({ pause }: Lookup<T>): boolean => fresh === true && !pause?.hard;
+      const key = `${tenant}/${method}`;
+      const recentCalls = () => (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
+      // After half of what Slack answers in a minute, fresh reads are shared for so long that the other half suffices:
+      // somebody who presses ten buttons must not keep others from deciding.
+      const sharedMs = (): number => {
+        const [recent, enough] = [recentCalls(), tiers[method] / 2];
+        const things = new Set(recent.map((one) => one.key)).size;
+        return recent.length < enough ? 0 : (things * minuteMs) / enough;
+      };
+      const isStale = ({ at, pause }: Lookup<T>): boolean =>
+        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs());
       const load = async (): Promise<Lookup<T>> => {
+        const at = now();
+        calls.set(key, [...recentCalls(), { at, key: id }]);
         const lookup = method === 'users.info' ? 'admins' : 'groups';
         try {
           const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
@@ -75,17 +97,17 @@ export function createPeople(options: PeopleOptions): PeopleOf {
           });
           const value = await Promise.race([options.client(installation).then(call), late]);
           missing.delete(`${tenant}/${lookup}`);
-          return { value };
+          return { value, at };
         } catch (error) {
           const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
           const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
           const meaning = readCode(reason);
-          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused };
+          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused, at };
           // Until an admin changes something; every other failure passes.
           const lasting = meaning === 'lacking';
           reportMissing({ lookup, reason, lasting });
           const pause = { ms: askedMs || (lasting ? refusalMs : failureMs), hard: askedMs > 0 };
-          return { value: lasting ? failing.refused : failing.unread, pause };
+          return { value: lasting ? failing.refused : failing.unread, at, pause };
         }
       };
       const read = async (): Promise<T> => (await cache.load(`${tenant}/${id}`, load, { isStale })).value;
@@ -119,7 +141,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
         const { usergroup, team } = findGroup(stored, installation);
         const read = async ({ usergroups }: WebClient) =>
           (await usergroups.users.list({ usergroup, ...team })).users ?? [];
-        const about = { method: 'usergroups.users.list', id: stored, fresh };
+        const about = { method: 'usergroups.users.list', id: stored, fresh } as const;
         return look<readonly string[] | undefined>(members, about, read, { refused: [], unread: undefined });
       },
       groups() {

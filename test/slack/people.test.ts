@@ -44,6 +44,12 @@ function createPeopleOf(adminIds: readonly string[] = []): PeopleOf {
 
 const countCalls = (method: string): number => slack.calls.filter((call) => call.method === method).length;
 
+/** For each call of a method, the calls in the minute that ends with it. */
+function countPerMinute(method: string): number[] {
+  const moments = slack.calls.filter((call) => call.method === method).map(({ at }) => at);
+  return moments.map((last) => moments.filter((at) => at > last - 60_000 && at <= last).length);
+}
+
 test('a workspace admin is one for five minutes, then Slack is asked again', async () => {
   const people = peopleOf(acme);
   const [first] = await Promise.all(Array.from({ length: 10 }, () => people.profile('U0ALICE00')));
@@ -93,6 +99,24 @@ test('clicks at the same time share one read of a group', async () => {
   held.release();
   expect(new Set((await Promise.all(clicks)).flat())).toEqual(new Set(['U0BOB0000']));
   expect(countCalls('usergroups.users.list')).toBe(1);
+});
+
+test('a hundred clicks a minute stay inside the tier of each method, whatever they ask for', async () => {
+  const peopleNow = createPeopleOf();
+  const click = (): People => peopleNow(acme);
+  for (let n = 0; n < 300; n += 1) {
+    now += 600;
+    const one = click();
+    for (const group of ['S0OPERATE', 'S0APPROVE'])
+      expect(await one.members(group, { fresh: true })).toHaveLength(1);
+    for (const id of ['U0ALICE00', 'U0BOB0000', 'U0CAROL00'])
+      expect((await one.profile(id, { fresh: true }))?.unread).toBeUndefined();
+  }
+  for (const [method, most] of [
+    ['usergroups.users.list', 20],
+    ['users.info', 100],
+  ] as const)
+    expect(Math.max(...countPerMinute(method))).toBeLessThanOrEqual(most);
 });
 
 test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method'])(
