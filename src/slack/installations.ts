@@ -238,12 +238,12 @@ export const scopes = {
   },
   'app_mentions:read': {
     use: 'answers when somebody mentions it, also in threads',
-    lost: 'mentions get no answer, so that it cannot be asked in threads',
+    lost: 'mentions are not answered, so nobody can ask it in a thread',
     optional: true,
   },
   'im:history': {
     use: 'answers what people write in their own conversation with it',
-    lost: 'what is written to it gets no answer',
+    lost: 'messages to it are not answered',
     optional: true,
   },
   'channels:read': {

@@ -144,7 +144,7 @@ export function renderAppForm(): ModalView {
   return modal({ callbackId: 'apps:submit', title: 'Show an app', submit: 'Show' }, [
     searchSelect('app', 'App', {
       actionId: 'apps:pick',
-      hint: 'The container applications that your zones lead to, or any other by its ID.',
+      hint: 'Container apps that your zones use, or any other by its ID.',
       placeholder: 'Type a part of its ID or of its zone',
       focus: true,
     }),

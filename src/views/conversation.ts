@@ -5,7 +5,7 @@ import { button, commandButton, type Pressed, readPressed } from './blocks/butto
 export function renderFormOffer(title: string, words: string): Message {
   const typed = words.length > limits.value ? (words.split(/\s/u)[0] ?? '') : words;
   return say(
-    'This needs a form, which opens by a button.',
+    'This needs a form: the button opens it.',
     actions(commandButton(`Open: ${title}`, typed, 0, { style: 'primary' })),
   );
 }

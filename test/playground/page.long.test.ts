@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await expect.poll(() => words.getAttribute('aria-pressed')).toBe('true');
     await type('/cdn zones');
     await expect.poll(() => newest().locator('.data-table').count()).toBe(0);
-    await newest().getByText('and 91 more').waitFor();
+    await newest().getByText('and 92 more').waitFor();
     await words.click();
     await page.getByRole('alert').getByText('taken again').waitFor();
     await type('/cdn doctor');

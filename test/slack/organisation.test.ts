@@ -104,7 +104,7 @@ test('where Slack does not say whose person it is, nothing is answered but that'
   bot.slack.script.rateLimit('users.info', 1);
   const person = bot.slack.as('U0IVAN000', shared, one);
   expect(readStable(await ask(person, 'whoami'))).toMatchInlineSnapshot(`
-    ":warning: Slack does not answer right now who is an admin or in a user group, so this cannot be decided.
+    ":warning: Slack can’t say right now who is an admin or in a user group, so this can’t be decided.
     Nothing was changed. Try again in a minute.
     Reference <reference>"
   `);

@@ -31,7 +31,7 @@ export const says = {
     expired: 'This link has expired',
     takenBack: 'This link was replaced',
     closed: 'This link is closed',
-    unknown: 'This link leads nowhere',
+    unknown: 'This link does not work',
     otherSite: 'That did not come from this page',
   },
   /** The lines of a menu with search, with their values. */

@@ -195,7 +195,7 @@ export const zoneMembers = [
   ['EnableExtendedLogging', 'logging', 'Extended logging', 'flag'],
   ['LogFormat', 'logging', 'Log format', 'PullZoneLogFormat'],
   ['LoggingIPAnonymizationEnabled', 'logging', 'IP addresses anonymized', 'flag'],
-  ['LogAnonymizationType', 'logging', 'IP addresses anonymized: how', 'LogAnonymizationType'],
+  ['LogAnonymizationType', 'logging', 'IP addresses anonymized: method', 'LogAnonymizationType'],
   ['LoggingSaveToStorage', 'logging', 'Logs kept', 'flag'],
   ['LoggingStorageZoneId', 'logging', 'Logs kept: in storage zone', 'link'],
   ['LogForwardingEnabled', 'logging', 'Logs forwarded', 'flag'],

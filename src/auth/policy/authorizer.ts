@@ -100,7 +100,7 @@ function readOnce<T>(read: () => Promise<T>, known = read) {
 export class RolesUnknown extends UserError {
   constructor() {
     super(
-      'Slack does not answer right now who is an admin or in a user group, so this cannot be decided.',
+      'Slack can’t say right now who is an admin or in a user group, so this can’t be decided.',
       'Nothing was changed. Try again in a minute.',
     );
   }

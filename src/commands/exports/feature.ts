@@ -53,7 +53,8 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   } catch (error) {
     note(error);
   }
-  const zone = await findZone(read?.subject ?? typed.list, context);
+  const subject = (read?.subject ?? typed.list).filter((word) => !/^(?:events?|of|for)$/iu.test(word));
+  const zone = await findZone(subject, context);
   const unread = read ? zone.unread.join(' ') : '';
   if (unread !== '' && zone.id !== '') note(createPeriodError(typed.list.slice(1).join(' '), clock));
   else if (unread !== '')
@@ -337,11 +338,11 @@ function writeFilters(filters: readonly EventLogFilter[]): string {
   return filters.map(({ field, op, value }) => `${field} ${op} ${joinValues(value)}`).join('\n');
 }
 
-/** `country in DE, FR`, or without the operation. */
+/** `country in DE, FR`, also `country: DE` or `country is DE`. */
 function readLine(line: string): EventLogFilter | string {
-  const [, name = '', rest = ''] = /^(\S+)\s*(.*)$/u.exec(line) ?? [];
+  const [, name = '', , rest = ''] = /^([^\s:=]+)(\s+is\b|\s*[:=])?\s*(.*)$/iu.exec(line) ?? [line, line];
   const field = forms.filterFields.find((one) => one.toLowerCase() === name.toLowerCase());
-  if (field === undefined) return `“${name.slice(0, 30)}” is no field`;
+  if (field === undefined) return `“${name.slice(0, 30)}” is not a field`;
   const [word = ''] = rest.split(' ', 1);
   const op = forms.filterOps.find((one) => one === word.toLowerCase());
   const usual = field === 'url' || field === 'ua' ? 'contains' : 'in';

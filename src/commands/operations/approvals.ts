@@ -101,7 +101,7 @@ const denyAction: Action = {
   needs: 'none',
   modal: () => forms.renderSkeleton('Deny the request'),
   async load(id, context) {
-    const operation = await findInState('proposed', id, context, 'Nothing is left to deny');
+    const operation = await findInState('proposed', id, context, 'There is nothing left to deny');
     await assertMayDecide(operation, context);
     return forms.renderDenyForm(operation);
   },

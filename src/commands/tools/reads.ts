@@ -89,7 +89,7 @@ export const getZone = defineTool({
   command: 'zone',
   title: 'Show a pull zone',
   description:
-    'One pull zone: its state, bandwidth, charges and every setting that is no secret. Keys and tokens are never told.',
+    'One pull zone: its state, bandwidth, charges and every setting that is not a secret. Keys and tokens are never included.',
   needs: 'read',
   input: z.object({ zone: zoneArgument() }),
   async run({ zone: typed }, context: Context) {
@@ -119,7 +119,7 @@ export const getScript = defineTool({
   command: 'script',
   title: 'Show the zones of an edge script',
   description:
-    'The pull zones that run an edge script, at the edge or as middleware. Values of variables are never told.',
+    'The pull zones that run an edge script, at the edge or as middleware. Values of variables are never included.',
   needs: 'read',
   input: z.object({ script: z.string().trim().min(1).max(100).describe('Its ID, or its name here') }),
   async run({ script: typed }, context: Context) {

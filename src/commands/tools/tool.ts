@@ -121,7 +121,7 @@ export async function findZone(typed: string, context: Context, argument = 'zone
   if (found.kind === 'none')
     throw new ToolRefusal(
       `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`,
-      found.near.length > 0 ? 'Some names are near it.' : '`/cdn zones` lists those your key sees.',
+      found.near.length > 0 ? 'Similar names exist.' : '`/cdn zones` lists those your key sees.',
       found.near.slice(0, mostNamed).map((name) => ({ [argument]: name })),
     );
   const few = found.zones.slice(0, mostNamed);

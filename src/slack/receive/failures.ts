@@ -147,7 +147,7 @@ function describeCode(error: ApiError): Explanation {
       error.operation === 'Get Application Usage Summary'
         ? {
             message: 'No app with this ID.',
-            hint: 'Choose one of those that your zones lead to.',
+            hint: 'Choose one that your zones use.',
             offer: [{ label: 'Choose an app', types: 'app' }],
           }
         : {
@@ -221,7 +221,7 @@ const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,
   'Delete All Volume Instances':
-    'Either the app’s ID or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones belong to; volumes are in the CDN’s own dashboard.',
+    'Either the app’s ID or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones use; volumes are in the CDN’s own dashboard.',
   'Update Variable':
     'Either the script’s ID or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
 };

@@ -188,7 +188,7 @@ export function withFiles(
   const noteFailure = async (message: Message, error: unknown): Promise<void> => {
     const failure = explainFailure(error, { kind: 'file', feature: 'files' }, log);
     const { message: what, hint = '', reference } = failure;
-    const note = `:warning: The file did not come. ${what} ${hint} Reference ${reference}`;
+    const note = `:warning: The file could not be sent. ${what} ${hint} Reference ${reference}`;
     await respond(addNote(message, note));
   };
 

@@ -191,7 +191,7 @@ export function createUploads(options: UploadOptions) {
     findDirectMessages: (userId: string): Promise<string> =>
       explainErrors(async () => {
         const { channel } = await (await options.client()).conversations.open({ users: userId });
-        if (!channel?.id) throw fail('Slack opened no conversation with you.');
+        if (!channel?.id) throw fail('Slack did not open a conversation with you.');
         return channel.id;
       }),
   };
@@ -205,7 +205,7 @@ export function createUploads(options: UploadOptions) {
 
   async function upload(client: WebClient, { name, mimetype, content }: Attachment): Promise<string> {
     const length = await findLength(content);
-    if (length === 0) throw fail('The file is empty, and Slack takes none without content.');
+    if (length === 0) throw fail('The file is empty, and Slack refuses empty files.');
     await inspect(content);
     const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
       filename: name,

@@ -196,7 +196,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!made)
       return pages.notice(
         409,
-        'No token was made',
+        'No token was created',
         'You have ten already, or no key is connected. Type /cdn token in Slack.',
       );
     const about = { tenant: tenantId(person), actor: person.userId, subject: person.userId };

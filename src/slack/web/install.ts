@@ -58,7 +58,7 @@ export function createInstallPages(
           const isRefused = error instanceof UserError;
           const reason = isRefused
             ? error.message
-            : 'Slack or the bot had a problem, and its log says which.';
+            : 'Slack or the bot had a problem; the bot’s log says which.';
           reply =
             error.code === 'slack_oauth_invalid_state'
               ? show({ status: 400, body: renderNotInstalled(unknownReturn) })

@@ -97,7 +97,7 @@ export function notice(status: number, title: string, message: string, back?: st
 /** The same for every address that is no link. */
 export const unknown = notice(
   404,
-  'This link leads nowhere',
+  'This link does not work',
   'It is incomplete, or older than a day. Copy the whole link, or ask for a new one.',
 );
 
@@ -122,7 +122,7 @@ const refusals = {
     'That did not come from this page',
     'Nothing was read. Use the form of the page itself, in a current browser.',
   ],
-  'not-a-form': [415, 'That was no form', 'Nothing was read. Use the form of the page itself.'],
+  'not-a-form': [415, 'That was not the form', 'Nothing was read. Use the form of the page itself.'],
   'too-large': [413, 'That is too large for a key', 'Nothing was read. Copy the key alone.'],
   'too-slow': [408, 'That took too long', 'Nothing was read. Try again.'],
 } as const;

@@ -31,6 +31,8 @@ export function writeInWords(block: NativeBlock): SectionBlock {
 // A phone's screen. Tables keep their first rows, charts their newest points.
 const maxRows = 10;
 const maxPoints = 12;
+// A row of texts may take three lines of a phone.
+const mostTexts = 6;
 const barWidth = 10;
 
 function writeChart({ title, chart }: ChartBlock): SectionBlock {
@@ -52,15 +54,22 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
   return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
 }
 
-/** A line a row, the name of the row in bold. The caption is for those who do not see the table. */
-function writeTable({ rows: [, ...rows] }: DataTableBlock): SectionBlock {
-  const shown = rows.length > maxRows ? rows.slice(0, maxRows - 1) : rows;
+/** A table of texts: lines where they hold it all, since a phone shows ten characters of a column. */
+export function preferLines(tables: readonly DataTableBlock[]): MessageBlock[] {
+  return tables.map((table) => (table.rows.length - 1 > mostTexts ? table : writeTable(table)));
+}
+
+/** A line a row, its name in bold, below the names of many columns. The caption is for those who do not see the table. */
+function writeTable({ rows: [header = [], ...rows] }: DataTableBlock): SectionBlock {
+  const names = header.length > 2 && `_${header.map(writeCell).join(' · ')}_`;
+  const room = names ? maxRows - 1 : maxRows;
+  const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
   const left = rows.length - shown.length;
   const lines = shown.map((cells) => {
     const [name = '', ...facts] = cells.map(writeCell);
     return join([name && `*${name}*`, ...facts], ' · ');
   });
-  return section(truncateLines([...lines, andMore(left)], 2900) || '–');
+  return section(truncateLines([names, ...lines, andMore(left)], 2900) || '–');
 }
 
 function writeCell(cell: DataTableBlock['rows'][number][number]): string {

@@ -250,7 +250,7 @@ export function renderTokenForm(page: {
     'Create a token',
     html`<h1>Create a token</h1>
 <p>A client with it acts as you: it reads what you may read, and asks for what you may ask for.</p>
-<p class="who"><span>This page makes a token for</span><strong>${page.shownFor}</strong></p>
+<p class="who"><span>This page creates a token for</span><strong>${page.shownFor}</strong></p>
 <form method="post" action="${page.postTo}" autocomplete="off">
 <input type="hidden" name="formToken" value="${page.formToken}">
 <label for="name">Where it is used</label>

@@ -52,7 +52,7 @@ export function renderVolumeForm(
       : searchSelect('appId', 'App', {
           chosen: appId ? picked(appId) : undefined,
           placeholder: searchPlaceholder,
-          hint: 'The apps that your zones lead to; type an ID to use another.',
+          hint: 'Apps that your zones use; type an ID to use another.',
         }),
     textInput('volumeId', 'Volume ID', {
       initial: typed.volumeId,

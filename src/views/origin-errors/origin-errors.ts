@@ -229,14 +229,14 @@ function describeWorstHour(report: Report, clock: Clock): string {
 function describeTimeBefore({ before, undated }: Report): string {
   if (before?.total === undefined || undated > 0) return '';
   const number = before.total > 0 || before.incomplete ? formatInteger(before.total) : 'none';
-  return `${before.name} ${before.incomplete ? 'at least ' : ''}${number}`;
+  return `${before.name}: ${before.incomplete ? 'at least ' : ''}${number}`;
 }
 
 function renderWarnings(report: Report): Maybe<string>[] {
   const { counts, before, incomplete, unread, skipped, undated } = report;
   return [
     undated > 0 &&
-      `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be of another time.`,
+      `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be from another time.`,
     describeNew(report),
     before &&
       before.total === undefined &&

@@ -231,7 +231,7 @@ export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): Kno
 function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
   const { id, channel, owner } = report;
   const facts = join([state.text, formatReaders(channel, owner.userId)], ' · ');
-  const lines = section(truncateMarkup(`${formatCode(id)} ${describeContent(report)}\n${facts}`, 350));
+  const lines = section(truncateMarkup(`${formatCode(id)} ${describeContent(report)}\n${facts}`, 500));
   const takeOver = !own && canBeTakenOver(report) && takeOverButton(report);
   if (!manages) return [takeOver ? { ...lines, accessory: takeOver } : lines];
   const menu = manageMenu(report);
@@ -269,10 +269,9 @@ const ends: Readonly<Record<string, string>> = {
 
 /** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
 export function describeAlert(
-  { paused, snoozed, subject, checkedAt }: Alert,
+  { paused, snoozed, checkedAt }: Alert,
   recent: readonly (Incident & { readonly isUntold: boolean })[],
 ): State {
-  const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
     recent.find((one) => one.kind === kind && !one.closedAt),
   );
@@ -284,14 +283,14 @@ export function describeAlert(
   const untold = recent.some(({ isUntold }) => isUntold) && ':warning: *could not be posted*';
   const state = join(
     [
-      unreadable && `:see_no_evil: can't check since ${at(unreadable.openedAt)}`,
-      firing && `:rotating_light: *firing* since ${at(firing.openedAt)}`,
-      snoozed && `:zzz: snoozed until ${at(snoozed.until)}`,
+      unreadable && `:see_no_evil: can't check since ${formatMoment(unreadable.openedAt)}`,
+      firing && `:rotating_light: *firing* since ${formatMoment(firing.openedAt)}`,
+      snoozed && `:zzz: snoozed until ${formatMoment(snoozed.until)}`,
       untold,
     ],
     ' · ',
   );
-  const checked = checkedAt ? `last check ${at(checkedAt)}` : 'not checked yet';
+  const checked = checkedAt ? `last check ${formatMoment(checkedAt)}` : 'not checked yet';
   const text = paused
     ? join([describePaused(paused), untold], ' · ')
     : join([state || (checkedAt && ':white_check_mark: OK'), checked], ' · ');

@@ -19,6 +19,7 @@ import {
   formatMoment,
   pluralize,
 } from '../blocks/format.ts';
+import { preferLines } from '../blocks/native.ts';
 import { renderTable } from '../blocks/table.ts';
 import {
   capitalize,
@@ -341,15 +342,17 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
         .slice(0, mostIncidents)
         .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
-    picture: renderTable({
-      caption: unreadable ? 'Last check that succeeded' : 'Last check',
-      columns: ['What', 'Value', 'Fires if'],
-      rows: (state.evidence ?? []).map(({ name, is, wrongIf = '–', isWrong }) => [
-        `${isWrong ? '🔴 ' : ''}${name}`,
-        is,
-        wrongIf,
-      ]),
-    }),
+    picture: preferLines(
+      renderTable({
+        caption: unreadable ? 'Last check that succeeded' : 'Last check',
+        columns: ['What', 'Value', 'Fires if'],
+        rows: (state.evidence ?? []).map(({ name, is, wrongIf = '–', isWrong }) => [
+          `${isWrong ? '🔴 ' : ''}${name}`,
+          is,
+          wrongIf,
+        ]),
+      }),
+    ),
     actions: [
       commandButton(next.label, next.command),
       !paused && button('Check now', 'alerts:check', id),

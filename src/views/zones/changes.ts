@@ -20,6 +20,7 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
+import { preferLines } from '../blocks/native.ts';
 import { renderTable } from '../blocks/table.ts';
 import { escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
@@ -78,17 +79,19 @@ export function renderChanges(shown: ShownChanges): Message {
       isShort && !isFirst && total > 0 && `Recorded since ${formatMoment(look.since)}`,
       isPartly && !isFirst && !zone && `Some zones are recorded since ${formatMoment(look.allSince)}`,
     ],
-    picture: renderTable({
-      caption: join(['Changed settings', /^\d/u.test(period) && words], ', '),
-      columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
-      rows: changes.map((change) => [
-        ...(zone ? [] : [change.zoneName || change.zoneId]),
-        nameChange(change),
-        describeChange(change),
-        { at: change.at },
-      ]),
-      total,
-    }),
+    picture: preferLines(
+      renderTable({
+        caption: join(['Changed settings', /^\d/u.test(period) && words], ', '),
+        columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
+        rows: changes.map((change) => [
+          ...(zone ? [] : [change.zoneName || change.zoneId]),
+          nameChange(change),
+          describeChange(change),
+          { at: change.at },
+        ]),
+        total,
+      }),
+    ),
     actions: [
       zone && commandButton(plainText(`Zone ${zone.name || zone.id}`, 60), `zone ${zone.id} all`, 1),
       !zone && pickZone('changes:zone', 'Of one zone…'),
@@ -156,11 +159,13 @@ export function renderComparison(zones: Pair, all: boolean, asOf: Date): Message
   return renderAnswer({
     text: unbold(line),
     lines: [line],
-    picture: renderTable({
-      caption: all ? 'All settings, those that differ first' : 'Settings that differ',
-      columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
-      rows: shown.map(({ name, values }) => [name, ...values]),
-    }),
+    picture: preferLines(
+      renderTable({
+        caption: all ? 'All settings, those that differ first' : 'Settings that differ',
+        columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
+        rows: shown.map(({ name, values }) => [name, ...values]),
+      }),
+    ),
     actions: [
       button(all ? 'Only what differs' : 'All settings', 'compare:show', all ? ids : `${ids} all`, {
         style: 'primary',

@@ -177,7 +177,7 @@ export function renderNoZones(
 ): Message {
   const all = encodeZoneQuery({ ...everyZone, sort: query.sort });
   if (account === 0) {
-    const text = 'Your key sees no zones. Make one in the CDN control panel, or connect another key.';
+    const text = 'Your key sees no zones. Create one in the CDN control panel, or connect another key.';
     return say(text, actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)));
   }
   const text = `No zone ${describeNone(query)}: your key sees ${formatCount(account, 'zone')}.`;

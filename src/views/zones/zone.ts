@@ -4,6 +4,7 @@ import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
 import { andMore, formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
+import { preferLines } from '../blocks/native.ts';
 import { renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { describeCondition, describeUsage } from './rows.ts';
@@ -56,9 +57,10 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
   const words = `${summary.id} ${wanted}`;
   // A phone shows ten characters of a column: hostnames and rules are lines.
   const isText = wanted === 'hostnames' || wanted === 'rules';
-  const lines = isText ? rows.slice(0, mostLines).map(describeRow) : [];
+  const most = isText ? mostLines[wanted] : 0;
+  const lines = rows.slice(0, most).map(describeRow);
   const more =
-    isText && rows.length > mostLines && `${formatInteger(rows.length - mostLines)} more: Everything as JSON`;
+    isText && rows.length > most && `${formatInteger(rows.length - most)} more: Everything as JSON`;
   return renderAnswer({
     text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? 'none' : rows.length}`,
     lines: truncateLines(
@@ -67,11 +69,13 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
     ),
     picture: isText
       ? []
-      : renderTable({
-          caption: `${caption} of ${plainText(summary.name, 60)}`,
-          columns,
-          rows,
-        }),
+      : preferLines(
+          renderTable({
+            caption: `${caption} of ${plainText(summary.name, 60)}`,
+            columns,
+            rows,
+          }),
+        ),
     actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, label)],
     share: `zone ${words}`,
     more: [
@@ -86,7 +90,8 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
   });
 }
 
-const mostLines = 15;
+// Rules take three lines of a phone each.
+const mostLines = { hostnames: 10, rules: 6 };
 
 /** `• a.example · Http01 · HTTPS forced`, `• Old pages · redirect to /new (301) · URL is /old/*` */
 function describeRow([name = '', ...facts]: readonly string[]): string {

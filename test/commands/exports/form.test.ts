@@ -97,7 +97,7 @@ test('filters are lines; a line that cannot be read is told below them, and noth
   expect((await person.submit({ filters: 'planet in earth' })).errors).toMatchSnapshot('an unknown field');
   expect((await person.submit({ filters: 'url' })).errors).toMatchSnapshot('without a value');
   expect(exportRequests()).toEqual([]);
-  await submitForm(person, { filters: 'Country de, fr\n\nurl /login\nasn eq AS64500', query: 'kept' });
+  await submitForm(person, { filters: 'Country is de, fr\n\nurl: /login\nasn eq AS64500', query: 'kept' });
   await waitForPost(`D${alice}`, says.done);
   expect(exportRequests()[0]?.body).toMatchObject({
     query: 'kept',

@@ -52,7 +52,7 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
   expect(readText(answer)).toMatchInlineSnapshot(`
     "*3 origin errors in the last 24 hours in shop*, none in the last hour
     The CDN cannot resolve \`origin-shop.example.com\` (\`dns_lookup\` 502): 2 of 3 errors, since 09:10
-    Worst hour 09–10: 2 · 24 hours before 1
+    Worst hour 09–10: 2 · 24 hours before: 1
     :new: *Not in the 24 hours before*: \`http_timeout\` (1)
     *dns_lookup 502* · 2 · DE · since 09:10
     *http_timeout 504* · 1 · SG · since 10:00
@@ -380,7 +380,7 @@ test('a setting that changed shortly before the first error is named beside the 
       "*3 origin errors in the last 24 hours in shop*, none in the last hour",
       "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): 2 of 3 errors, since 08:30",
       ":wrench: Origin https://origin-1.example.com → https://origin-3.example.com, found 14 minutes before the first error (08:16)",
-      "Worst hour 03–04: 1 · 24 hours before none",
+      "Worst hour 03–04: 1 · 24 hours before: none",
     ]
   `);
 });

@@ -73,7 +73,7 @@ test.each(zoneParts)('the part %s is a table in the place of the overview', asyn
   expect(shown?.text).toMatchSnapshot('in short');
   const lines = readText(shown)
     .split('\n')
-    .filter((line) => line.startsWith('• '));
+    .filter((line) => /^(?:• |\*)/u.test(line));
   const rows = [...readRows(shown).map((row) => row.join(' | ')), ...lines];
   // The part `all` repeats the rows of the others.
   expect(part === 'all' ? rows.slice(0, 8) : rows).toMatchSnapshot('rows');

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { message } from '../../../src/views/blocks/blocks.ts';
-import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import { preferLines, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
 import { type Cell, renderTable } from '../../../src/views/blocks/table.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -29,7 +29,8 @@ test('in words, a row is a line whose name is bold, and moments stay', () => {
     [
       {
         "text": {
-          "text": "*check&lt;out&gt;* · 5 GB · <!date^1795347960^{date_short_pretty} {time}|2026-11-22 11:46 UTC>
+          "text": "_Zone · Month · When_
+    *check&lt;out&gt;* · 5 GB · <!date^1795347960^{date_short_pretty} {time}|2026-11-22 11:46 UTC>
     *api* · not reported",
           "type": "mrkdwn",
           "verbatim": true,
@@ -50,6 +51,18 @@ test('in words, ten lines are the most, and the last says how many more there ar
   expect(write(10).split('\n')).toHaveLength(10);
   expect(write(100).split('\n')).toHaveLength(10);
   expect(write(100)).toMatch(/\nand 91 more$/u);
+});
+
+test('a table of texts is lines as long as they hold it all', () => {
+  const drawnAs = (count: number) =>
+    preferLines(
+      renderTable({
+        caption: 'x',
+        columns: ['Setting', 'Value'],
+        rows: Array.from({ length: count }, () => ['TLS', 'on']),
+      }),
+    ).map(({ type }) => type);
+  expect([0, 1, 6, 7].map(drawnAs)).toEqual([[], ['section'], ['section'], ['data_table']]);
 });
 
 test('any table is one that Slack takes, drawn and in words', () => {

@@ -97,7 +97,7 @@ test.each<[Section, object, string[]]>([
   [
     'logging',
     { LoggingIPAnonymizationEnabled: true, LogAnonymizationType: 7 },
-    ['IP addresses anonymized: on, how unknown (7)'],
+    ['IP addresses anonymized: on, method unknown (7)'],
   ],
 ])('%s of %j', (section, raw, rows) => {
   expect(write(section, raw)).toEqual(rows);

@@ -152,7 +152,7 @@ function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): E
   if (undated === 0) return [];
   if (!isFiring && undated >= dated)
     throw new UserError(
-      `The CDN reports ${pluralize(undated, 'origin error')} of today without a readable time, so it is unknown how many are recent.`,
+      `The CDN reports ${pluralize(undated, 'origin error')} from today without a readable time, so it is unknown how many are recent.`,
       '`/cdn errors` shows them.',
     );
   return [toNote(pluralize(undated, 'error'), 'not counted: no readable time')];

@@ -58,12 +58,12 @@ export const scanning = defineCondition({
     judgeEach(scans, (id) => `shield zone ${id}`, {
       refuse: () =>
         new UserError(
-          'The CDN reports no upload scanning of today or yesterday.',
+          'The CDN reports no upload scanning for today or yesterday.',
           'Look at the shield zone in its control panel.',
         ),
       judge(metrics) {
         const [worst] = findDays(metrics, now, lookedAt).toSorted((a, b) => b.blocked - a.blocked);
-        if (!worst) return { is: 'nothing reported of today or yesterday', isWrong: undefined };
+        if (!worst) return { is: 'nothing reported for today or yesterday', isWrong: undefined };
         return {
           is: `${formatCount(worst.blocked, 'upload')} blocked on ${worst.day}`,
           wrongIf: `more than ${formatInteger(threshold)} in a day (UTC)`,

@@ -2,7 +2,14 @@ import type { Certificate } from '../../../api/zones/pull-zones.ts';
 import { findLimit, monthOf, type ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
-import { formatBytes, formatCount, formatMoney, formatUtc, pluralize } from '../../../views/blocks/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatMoney,
+  formatShortDay,
+  formatUtc,
+  pluralize,
+} from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import {
@@ -276,7 +283,7 @@ export const endingCertificates = defineCondition({
           id: `${zoneId}/${hostname}`,
           name: truncate(hostname, 60),
           is,
-          text: `${is} (zone ${names.get(zoneId) ?? zoneId})`,
+          text: `certificate ${is} (zone ${names.get(zoneId) ?? zoneId})`,
           wrongIf: `in ${formatCount(threshold, 'day')} or less`,
           isWrong: days <= threshold,
         };
@@ -302,11 +309,10 @@ export const endingCertificates = defineCondition({
   next: (part) => showZone(part, 'zones only:no-certificate'),
 });
 
-/** `ends in 10 days, on 2026-12-03`, whole days, rounded down. */
+/** `ends in 10 days, on 3 Dec`, whole days, rounded down. */
 function describeEnd(endsAt: Date, days: number): string {
   const day = toUtcDay(endsAt);
   if (days < 0) return `ended on ${day}`;
-  return days < 1
-    ? `ends in less than a day, on ${day}`
-    : `ends in ${formatCount(Math.floor(days), 'day')}, on ${day}`;
+  const left = days < 1 ? 'less than a day' : formatCount(Math.floor(days), 'day');
+  return `ends in ${left}, on ${formatShortDay(day)}`;
 }
