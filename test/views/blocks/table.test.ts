@@ -53,15 +53,16 @@ test('in words, ten lines are the most, and the last says how many more there ar
   expect(write(100)).toMatch(/\nand 91 more$/u);
 });
 
+const drawnAs = (count: number) =>
+  preferLines(
+    renderTable({
+      caption: 'x',
+      columns: ['Setting', 'Value'],
+      rows: Array.from({ length: count }, () => ['TLS', 'on']),
+    }),
+  ).map(({ type }) => type);
+
 test('a table of texts is lines as long as they hold it all', () => {
-  const drawnAs = (count: number) =>
-    preferLines(
-      renderTable({
-        caption: 'x',
-        columns: ['Setting', 'Value'],
-        rows: Array.from({ length: count }, () => ['TLS', 'on']),
-      }),
-    ).map(({ type }) => type);
   expect([0, 1, 6, 7].map(drawnAs)).toEqual([[], ['section'], ['section'], ['data_table']]);
 });
 
