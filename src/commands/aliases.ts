@@ -37,8 +37,11 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
 const failing =
   '(?:failing|fails?|failed|down|broken|breaking|dead|erroring|throwing errors|(?:having|getting) (?:errors|problems)|not working|so slow|slow|break|broke|go down|stop(?:ped)? working)';
 
-/** `zones failing`: a sentence, although it begins with a command. */
-export const failingZones = new RegExp(`^zones? (?:that (?:are |is )?)?${failing}$`, 'iu');
+/** `zones failing`, `zones without logging`: a sentence, although it begins with a command. */
+export const zoneSentence = new RegExp(
+  `^zones? (?:(?:that (?:are |is )?)?${failing}|(?:with(?:out| no)|missing|near|at|close to|over|above) .*)$`,
+  'iu',
+);
 
 /** `$1` is what the sentence is about. The first that fits counts. */
 const sentences: readonly (readonly [said: string, command: string])[] = [

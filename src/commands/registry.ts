@@ -1,6 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { failingZones, findMeanings, findSentence, putMeaningFirst } from './aliases.ts';
+import { findMeanings, findSentence, putMeaningFirst, zoneSentence } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -103,7 +103,7 @@ const asking = 'show list get give find see display check open me all the my cur
 function understand(words: Words): Words | undefined {
   const first = words.list[0]?.toLowerCase() ?? '';
   const isCommand = commands.has(first);
-  const startsSentence = sentenceStarts.includes(first) || failingZones.test(words.text);
+  const startsSentence = sentenceStarts.includes(first) || zoneSentence.test(words.text);
   // Alone it is the command: `zone` opens its form.
   if (isCommand && (words.tokens.length === 1 || !startsSentence)) return undefined;
   const wanted = words.tokens.findIndex(({ text }) => !asking.includes(text.toLowerCase()));

@@ -116,7 +116,8 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
     return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
   }
   const now = recents.filter((recent) => recent > 0);
-  const last = now.length > 0 && `${pluralize(sum(now), 'error')} in the last hour`;
+  // The table says that now is the last hour.
+  const last = now.length > 0 && `(${pluralize(sum(now), 'error')})`;
   const number = last && undated === 0 ? least + formatInteger(total) + ofAll : errors;
   // Entries without a time may be of the last hour.
   const fail =
@@ -124,7 +125,7 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
       ? `*Which of ${formatCount(zones.length, 'zone')} fail now is unknown*`
       : `*${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
   const inAll = join([number && `${number} ${when}`, where], ', ');
-  return [join([fail + filtered, last, inAll, ...doubts], ' · ')];
+  return [join([join([fail + filtered, last], ' '), inAll, ...doubts], ' · ')];
 }
 
 function countZones(some: number, of: number): string {
