@@ -5,6 +5,7 @@ import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from 
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
 import { createSealer, type SealedTable } from '../auth/keys/sealing.ts';
 import { operationValuesTable } from '../commands/operations/values.ts';
+import { minuteMs } from '../lib/time.ts';
 import { registerSecrets } from '../secrets/secret.ts';
 import type { Database } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -17,7 +18,8 @@ export const sealedTables: readonly SealedTable[] = [
   operationValuesTable,
 ];
 
-const roundMs = 10_000;
+const checkFileMs = 10_000;
+const rewrapMs = 10 * minuteMs;
 
 /**
  * Reads a changed key file again, and rewraps in the background. @throws UserError where the keyring does not open the database.
@@ -48,6 +50,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
   let release = registerKeys(current);
   let isUnusable = false;
   let toldUnopened = 0;
+  let rewrappedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
 
@@ -59,6 +62,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     release = registerKeys(next);
     releaseOld();
     current = next;
+    rewrappedAt = Number.NEGATIVE_INFINITY;
     log.info({ keyIds: keyring.ids }, 'using the changed key file');
   };
 
@@ -88,6 +92,9 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
       if (!isUnusable) log.error({ error }, 'cannot use the changed key file; keeping the earlier keys');
       isUnusable = true;
     }
+    // It reads every table of sealed rows: at once under new keys, then now and then, for what other processes sealed.
+    if (performance.now() - rewrappedAt < rewrapMs) return;
+    rewrappedAt = performance.now();
     await rewrapRows().catch((error: unknown) =>
       log.warn({ error }, 'cannot rewrap sealed rows; trying again later'),
     );
@@ -107,7 +114,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
     findProblem,
     start(): void {
       void refresh();
-      timer = setInterval(() => void refresh(), roundMs).unref();
+      timer = setInterval(() => void refresh(), checkFileMs).unref();
     },
     async stop(): Promise<void> {
       clearInterval(timer);
