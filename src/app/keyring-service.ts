@@ -1,5 +1,5 @@
 import { createAudit, deployment } from '../auth/audit/audit.ts';
-import { createInstallations, installationsTable } from '../auth/installations.ts';
+import { installationsTable } from '../auth/installations.ts';
 import { type Keyring, type KeyringSource, type ReadKeyring, readKeyring } from '../auth/keyring/keyring.ts';
 import { checkKeyring, countKeyUse, describeUse, findMissingKeys, rewrap } from '../auth/keyring/rewrap.ts';
 import { linkedKeysTable } from '../auth/keys/key-store.ts';
@@ -127,11 +127,6 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
 
 export function keyringSource({ keyring, store }: StoreConfig): KeyringSource {
   return { ...keyring, createIn: store.databaseUrl ? undefined : store.dataDir };
-}
-
-export async function openInstallations({ db, withLock }: Database, config: StoreConfig, at: () => Date) {
-  const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
-  return createInstallations({ db, sealer: createSealer(keyring), now: at, withLock });
 }
 
 function listEntries({ keys }: ReadKeyring): string {

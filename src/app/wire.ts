@@ -350,8 +350,6 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   const stopAll = async (): Promise<void> => {
     // No new deliveries first, so that the number of those under way only falls.
     await socket?.stop();
-    // A page that waits for the CDN keeps its connection, and is ended like everything else.
-    zoneCache.stop();
     await web.close(inFlight.drain(graceMs));
     await queue.stop();
     await keyring.stop();

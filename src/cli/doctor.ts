@@ -4,9 +4,8 @@ import { createCdn } from '../api/cdn.ts';
 import { type Config, readCdnConfig, readConfig } from '../app/config.ts';
 import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
 import { checkOperations, type Subject } from '../app/doctor/network.ts';
-import { findWorkspace } from '../app/doctor/slack.ts';
+import { findChannels } from '../app/doctor/slack.ts';
 import { createDriftWatch } from '../app/drift.ts';
-import { openInstallations } from '../app/keyring-service.ts';
 import { UserError } from '../errors.ts';
 import { createNativeSupport } from '../slack/send/native-blocks.ts';
 import { findSchemaState, openDatabase } from '../store/database.ts';
@@ -20,21 +19,17 @@ export const doctorCommand: Command = async (words, terminal) => {
   const {
     json,
     probe,
-    team,
     'key-file': keyFile,
   } = parseWords('doctor', words, {
     json: { type: 'boolean', default: false },
     'key-file': { type: 'string' },
     probe: { type: 'string' },
-    team: { type: 'string' },
   }).values;
   const { env, fetch, log, now, print } = terminal;
   const config = readConfig(env);
-  const isOAuth = config.slack.installing.kind === 'oauth';
-  if (!isOAuth && team !== undefined)
-    throw new UserError('--team is for a bot that serves many workspaces.', 'Leave it out.');
-  if (isOAuth && probe !== undefined && team === undefined)
-    throw new UserError('--probe needs the workspace of that person.', 'Add --team <workspace id>.');
+  const { installing } = config.slack;
+  if (installing.kind === 'oauth' && probe !== undefined)
+    throw new UserError('--probe is for a bot that serves one workspace.', 'Ask /cdn doctor there.');
   const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
   const opened = await openStore(config, log);
   const { database } = opened;
@@ -44,15 +39,16 @@ export const doctorCommand: Command = async (words, terminal) => {
       database && (await findSchemaState(database.db).catch(() => 'newer')) === 'current'
         ? database
         : undefined;
-    const installations =
-      current && isOAuth ? await openInstallations(current, config, now).catch(() => undefined) : undefined;
     const findings = await runChecks('terminal', {
       ...opened,
       config,
       fetch,
       now,
       slackFetch: fetch,
-      findWorkspace: () => findWorkspace({ config, now, database: current, installations, team }),
+      async findWorkspace() {
+        if (installing.kind === 'oauth') return undefined;
+        return { token: installing.botToken, channels: current ? await findChannels(current) : [] };
+      },
       support: createNativeSupport({ now }),
       ...(key ? { drift: createDriftWatch({ log, now, count: () => undefined }) } : {}),
       probe,

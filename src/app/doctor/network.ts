@@ -21,7 +21,8 @@ export interface Subject {
   /** Undefined where it is not open; then `closed` says why. */
   readonly database: Database | undefined;
   readonly closed?: Finding | undefined;
-  readonly findWorkspace?: () => Promise<Workspace | Finding>;
+  /** Undefined where the bot serves many, and none of them asks. */
+  readonly findWorkspace?: () => Promise<Workspace | undefined>;
   readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
   readonly probe?: string | undefined;
   readonly key?: Secret | undefined;

@@ -1,9 +1,7 @@
 import { WebClient } from '@slack/web-api';
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { type Installations, NotInstalledError } from '../../auth/installations.ts';
-import { SealError } from '../../auth/keys/sealing.ts';
-import { Secret } from '../../secrets/secret.ts';
+import type { Secret } from '../../secrets/secret.ts';
 import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
 import { createLibraryLog } from '../../slack/send/clients.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
@@ -13,13 +11,11 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
 import { checkHost, describeUnreached, type Subject, type Workspace } from './network.ts';
 
-const tokenCheck = 'slack token';
-
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
 export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
   const { support, probe } = subject;
-  const check = tokenCheck;
+  const check = 'slack token';
   const client = createClient(token, subject);
   const answer = await client.auth.test().catch((error: unknown) => {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
@@ -205,44 +201,6 @@ function describeFailure(error: unknown, { config }: Options, fix: string): { sa
   return code === undefined
     ? describeUnreached(error, config.slack.apiUrl)
     : { says: `Slack says ${code}`, fix };
-}
-
-/** The workspace to look at, or why it is missing. Without `installations` its token cannot be opened. */
-export async function findWorkspace({
-  config,
-  now,
-  database,
-  installations,
-  team,
-}: Pick<Subject, 'config' | 'now' | 'database'> & {
-  readonly installations: Pick<Installations, 'fetchInstallation'> | undefined;
-  readonly team: string | undefined;
-}): Promise<Workspace | Finding> {
-  const { installing } = config.slack;
-  if (installing.kind === 'single')
-    return { token: installing.botToken, channels: database ? await findChannels(database) : [] };
-  const [check, fix] = [tokenCheck, 'Have an admin install the app there again: PUBLIC_URL/slack/install.'];
-  if (team === undefined) return { check, state: 'skipped', says: 'name a workspace with --team' };
-  if (!database || !installations)
-    return { check, state: 'skipped', says: 'it is in the database, sealed under the keyring' };
-  try {
-    const { bot } = await installations.fetchInstallation({
-      isEnterpriseInstall: team.startsWith('E'),
-      enterpriseId: team,
-      teamId: team,
-    });
-    if (!bot) return { check, state: 'failed', says: 'none is stored', fix };
-    // An expired token is not refreshed here: looking changes nothing.
-    if (bot.expiresAt !== undefined && bot.expiresAt * 1000 <= now().getTime())
-      return { check, state: 'skipped', says: 'has expired; the bot refreshes it when it is used' };
-    const channels = await findChannels(database, team);
-    return { token: new Secret(bot.token, 'slack-token'), channels };
-  } catch (error) {
-    const isMissing = error instanceof NotInstalledError;
-    if (!isMissing && !(error instanceof SealError)) throw error;
-    const says = isMissing ? 'the app is not installed there' : error.message;
-    return { check, state: 'failed', says, fix };
-  }
 }
 
 const mostChannels = 20;

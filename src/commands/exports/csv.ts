@@ -201,16 +201,39 @@ function namesAddress(name: string): boolean {
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
   return text.replaceAll(candidate, (found, offset: number) => {
-    if (!found.includes(':') && !/%3a/iu.test(found)) {
+    const isEncoded = /%3a/iu.test(found);
+    const groups = found.split(isEncoded ? /:|%3a/iu : ':');
+    if (groups.length === 1) {
       const address = canonicalIPv4(found);
-      if (address === undefined) return found;
       const isVersion =
-        address.endsWith('.0.0') && /[a-z]\/$/iu.test(text.slice(Math.max(0, offset - 2), offset));
-      return isVersion ? found : replaced(address);
+        address?.endsWith('.0.0') && /[a-z]\/$/iu.test(text.slice(Math.max(0, offset - 2), offset));
+      return address === undefined || isVersion ? found : replaced(address);
     }
-    return inColons(found, text[offset - 1] ?? '', text[offset + found.length] ?? '', replaced);
+    // A word may stand before the address, and punctuation or a port behind it.
+    for (const from of [0, 1])
+      for (let to = Math.min(groups.length, from + mostGroups); to > from + 2; to -= 1) {
+        const address = canonicalIPv6(groups.slice(from, to).join(':'));
+        if (address !== undefined)
+          return [...groups.slice(0, from), replaced(address), ...groups.slice(to)].join(
+            isEncoded ? '%3A' : ':',
+          );
+      }
+    return found.replaceAll(dotted, (part) => {
+      const address = canonicalIPv4(part);
+      return address === undefined ? part : replaced(address);
+    });
   });
 }
+
+// Eight, and an empty one before a leading `::`.
+const mostGroups = 9;
+
+// Four numbers with dots, but not five; or groups with at least two colons, the last of which may be such numbers.
+const dotted = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3,}(?!\d)/gu;
+const candidate = new RegExp(
+  String.raw`${dotted.source}|(?:(?<!\w)[\da-f]{1,4})?(?:(?::|%3a)[\da-f]{0,4}){2,}(?:\.\d{1,3})*(?!\w)`,
+  'giu',
+);
 
 /** The canonical address of a cell, without port, brackets or zone; undefined if the cell holds anything else. */
 function findAddress(cell: string): string | undefined {
@@ -223,10 +246,6 @@ function findAddress(cell: string): string | undefined {
 function canonicalAddress(text: string): string | undefined {
   return text.includes(':') ? canonicalIPv6(text) : canonicalIPv4(text);
 }
-
-// Four numbers with dots, but not five; or anything with at least two colons.
-const candidate =
-  /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3,}(?!\d)|[\da-f]{0,4}(?::|%3a)[\da-f]{0,4}(?::|%3a)(?:[\da-f:.]|%3a)*/giu;
 
 function canonicalIPv4(text: string): string | undefined {
   const plain = text.replaceAll(/(^|\.)0+(?=\d)/gu, '$1');
@@ -241,42 +260,6 @@ function canonicalIPv6(text: string): string | undefined {
   if (high === undefined || low === undefined) return short;
   const bits = Number.parseInt(high, 16) * 65_536 + Number.parseInt(low, 16);
   return [bits >>> 24, (bits >>> 16) & 255, (bits >>> 8) & 255, bits & 255].join('.');
-}
-
-/** A run of hexadecimal groups may be an address, contain one, or be a time or `std::string`. */
-function inColons(found: string, before: string, behind: string, replaced: (address: string) => string) {
-  const isEncoded = /%3a/iu.test(found);
-  const run = isEncoded ? found.replaceAll(/%3a/giu, ':') : found;
-  // The last two groups may be an IPv4 address.
-  if (!run.includes('::') && run.split(':').length < 7) return ipv4Within(found, replaced);
-  if (/\w/u.test(behind)) return ipv4Within(found, replaced);
-  // A group joined to a word belongs to that word.
-  const joined = /\w/u.test(before) ? run.indexOf(':') : 0;
-  for (const [from, to] of spans(run, joined)) {
-    const address = canonicalIPv6(run.slice(from, to));
-    if (address === undefined) continue;
-    const as = (rest: string): string => (isEncoded ? rest.replaceAll(':', '%3A') : rest);
-    return as(run.slice(0, from)) + replaced(address) + as(run.slice(to));
-  }
-  return ipv4Within(found, replaced);
-}
-
-/** Longest first: punctuation and one group may surround the address. */
-function spans(run: string, joined: number): [number, number][] {
-  const second = run.indexOf(':', joined) + 1;
-  const bare = run.replace(/[:.]+$/u, '').length;
-  const lastGroup = run.lastIndexOf(':', bare - 1);
-  const begins = run[joined] === ':' && run[joined + 1] !== ':' ? [joined + 1] : [joined, second];
-  const ends = [run.length, run.length - 1, bare, lastGroup].filter((end) => end > 0);
-  return begins.flatMap((from) => ends.map((to): [number, number] => [from, to]));
-}
-
-/** Such as `10.0.0.1:8080:…`. */
-function ipv4Within(found: string, replaced: (address: string) => string): string {
-  return found.replaceAll(/(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])/gu, (text) => {
-    const address = canonicalIPv4(text);
-    return address === undefined ? text : replaced(address);
-  });
 }
 
 const shown = 5;

@@ -246,7 +246,7 @@ const exportMessage = defineMessage({
     const row = await findExport(trx, id);
     if (!row) return;
     const { message, hint, reference } = explainUnposted(ended, row);
-    const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference }, canRepeat: true };
+    const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference } };
     const isEnded = await finishExport(trx, context, { id, from: ['asked'] }, outcome);
     if (!isEnded) await putEndNotice(trx, row, context);
   },

@@ -1,4 +1,4 @@
-import { ApiError, isPlanError } from '../../api/http/errors.ts';
+import { ApiError } from '../../api/http/errors.ts';
 import { RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
@@ -10,40 +10,8 @@ import {
 } from '../../outbox/classify-failure.ts';
 import { SlackFailure } from '../../outbox/slack-port.ts';
 
-export type FailureVerdict =
-  | { readonly retryAfterMs: number; readonly why: string }
-  /** `canRepeat`: the same export may work later. */
-  | { readonly error: unknown; readonly canRepeat: boolean };
-
-interface FailedAttempt {
-  readonly attempt: number;
-  readonly askedAt: Date;
-}
-
-/** Nothing was posted, so a retry is safe. */
-export function classifyFailure(
-  error: unknown,
-  { attempt, askedAt }: FailedAttempt,
-  now: Date,
-): FailureVerdict {
-  const retry = findRetry(error, attempt);
-  // By then its person has moved on.
-  if (retry && now.getTime() + retry.retryAfterMs < askedAt.getTime() + dayMs) return retry;
-  return { error: explain(error), canRepeat: !isLasting(error) };
-}
-
-function isLasting(error: unknown): boolean {
-  if (error instanceof ApiError)
-    return error.code === 'not_found' || (error.code === 'refused' && !isPlanError(error));
-  if (error instanceof SlackFailure)
-    return (
-      ['file_upload_size_restricted', 'upload_too_large', 'held_back'].includes(error.code) ||
-      readPlaceCode(error.code) === 'archived'
-    );
-  return error instanceof UserError;
-}
-
-function explain(error: unknown): unknown {
+/** The error that people are told, where trying again does not help. */
+export function explainEnd(error: unknown): unknown {
   if (error instanceof SlackFailure) return explainRefusal(error);
   if (!isDiskFull(error)) return error;
   return new UserError(
@@ -56,7 +24,12 @@ const pausesMs = [2_000, 10_000, 30_000, minuteMs, 5 * minuteMs, 15 * minuteMs] 
 const mostCdnRetries = 3;
 const longestCdnPauseMs = 10 * minuteMs;
 
-function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why: string } | undefined {
+/** The pause before the next try, since nothing was posted; undefined where none would help, or its person has moved on. */
+export function findRetry(
+  error: unknown,
+  { attempt, askedAt }: { readonly attempt: number; readonly askedAt: Date },
+  now: Date,
+): { readonly retryAfterMs: number; readonly why: string } | undefined {
   const why = describePause(error);
   if (why === undefined) return undefined;
   const isCdn = error instanceof ApiError;
@@ -64,7 +37,7 @@ function findRetry(error: unknown, attempt: number): { retryAfterMs: number; why
   const retryAfterMs = Math.max(pausesMs[attempt - 1] ?? hourMs, askedMs);
   // With a failure of Slack the log is there already, so it is waited for longer.
   if (isCdn && (attempt > mostCdnRetries || retryAfterMs > longestCdnPauseMs)) return undefined;
-  return { retryAfterMs, why };
+  return now.getTime() + retryAfterMs < askedAt.getTime() + dayMs ? { retryAfterMs, why } : undefined;
 }
 
 function describePause(error: unknown): string | undefined {

@@ -38,7 +38,7 @@ import {
   selectWithFiles,
   toExportSummary,
 } from './exports.ts';
-import { classifyFailure } from './failures.ts';
+import { explainEnd, findRetry } from './failures.ts';
 import { SecretInFile } from './worker/gather.ts';
 import type { ExportThread } from './worker/thread.ts';
 
@@ -76,7 +76,7 @@ export const runExportJob: Job<{ id: string }, ExportPorts> = {
   async putAside(stored, context) {
     const { id } = stored as { id: string };
     const failure = context.ports.explain(abandoned, 'event-logs');
-    await finish(context, { id, from: cancellable }, { kind: 'failed', failure, canRepeat: false });
+    await finish(context, { id, from: cancellable }, { kind: 'failed', failure });
     await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
 };
@@ -149,15 +149,10 @@ async function handleFailure(
   const one = toExportSummary(row);
   const cause = thrown instanceof SecretInFile ? ports.blockFile(thrown.kinds) : thrown;
   const error: unknown = reason === overdue ? overdue : cause;
-  const verdict = classifyFailure(error, { ...one, attempt: row.attempt }, now());
-  if ('error' in verdict)
-    return {
-      kind: 'failed',
-      failure: ports.explain(verdict.error, 'event-logs'),
-      canRepeat: verdict.canRepeat,
-    };
+  const retry = findRetry(error, { ...one, attempt: row.attempt }, now());
+  if (!retry) return { kind: 'failed', failure: ports.explain(explainEnd(error), 'event-logs') };
   log.warn({ error: thrown, id: one.id, attempt: row.attempt }, 'export attempt failed, trying again');
-  const { why, retryAfterMs } = verdict;
+  const { why, retryAfterMs } = retry;
   const isWaiting = await db.transaction().execute(async (trx) => {
     if (!(await moveExport(trx, move, { state: 'waiting' }))) return false;
     const due = new Date(now().getTime() + retryAfterMs);

@@ -27,10 +27,11 @@ export function findKnownZones(context: Context): CachedZones | undefined {
   return context.zoneCache.forPerson(context.person).get();
 }
 
+/** Goes on when the menu that asked has been answered. */
 export function prefetchZones(context: Context): PrefetchedZones {
   return context.zoneCache
     .forPerson(context.person)
-    .prefetch(async (until) => (await context.cdn(until)).pullZones.all(), context.explain);
+    .prefetch(async () => (await context.cdn(AbortSignal.any([]))).pullZones.all(), context.explain);
 }
 
 /** The consequences of a deletion. @throws UserError where the CDN does not know the app; ApiError */

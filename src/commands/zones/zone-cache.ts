@@ -59,11 +59,6 @@ export type PrefetchedZones = { readonly known: CachedZones } | { readonly comin
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
-const stopped: Failure = {
-  message: 'Reading your zones was stopped: your key has changed or the bot restarts.',
-  hint: 'Try again in a moment.',
-};
-
 export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
   const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
@@ -81,7 +76,6 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     maxSize: 1_000,
     sizeOf: (outcome) => ('list' in outcome ? 1_001 : 1),
   });
-  const running = new Map<string, AbortController>();
   // Counts drops: a command that began before a drop caches nothing, however late its reading arrives.
   let drops = 0;
 
@@ -98,23 +92,14 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      prefetch(
-        read: (signal: AbortSignal) => Promise<ZoneList>,
-        explain: (error: unknown) => Failure,
-      ): PrefetchedZones {
+      prefetch(read: () => Promise<ZoneList>, explain: (error: unknown) => Failure): PrefetchedZones {
         const known = get();
         if (known) return { known };
-        const load = async (): Promise<LoadOutcome> => {
-          const controller = new AbortController();
-          running.set(owner, controller);
-          try {
-            return { list: set(await read(controller.signal)) };
-          } catch (error) {
-            return { failure: controller.signal.aborted ? stopped : explain(error) };
-          } finally {
-            if (running.get(owner) === controller) running.delete(owner);
-          }
-        };
+        const load = (): Promise<LoadOutcome> =>
+          read().then(
+            (list) => ({ list: set(list) }),
+            (error: unknown) => ({ failure: explain(error) }),
+          );
         return { coming: loads.load(owner, load) };
       },
       expire: () => lists.expire(owner),
@@ -142,7 +127,6 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
   function dropWhere(isGone: (key: string) => boolean): void {
     drops += 1;
     for (const cache of [lists, results, answers, loads]) cache.drop(isGone);
-    for (const [owner, controller] of running) if (isGone(owner)) controller.abort();
   }
 
   return {
@@ -152,8 +136,5 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
       dropWhere((key) => key === owner || key.startsWith(`${owner}\n`));
     },
     dropTenant: (tenant: string) => dropWhere((key) => key.startsWith(`${tenant}/`)),
-    stop(): void {
-      for (const controller of running.values()) controller.abort();
-    },
   };
 }

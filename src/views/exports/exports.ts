@@ -201,12 +201,12 @@ interface Done {
   readonly unread?: UnreadReason | undefined;
 }
 
-/** As stored, for the message of the export. `canRepeat`: the same may work later. */
+/** As stored, for the message of the export. */
 export type ExportOutcome =
   | Done
   | { readonly kind: 'unknown' }
   | { readonly kind: 'cancelled'; readonly by: string }
-  | { readonly kind: 'failed'; readonly failure: Failure; readonly canRepeat: boolean };
+  | { readonly kind: 'failed'; readonly failure: Failure };
 
 export function renderOutcome(one: ExportSummary, outcome: ExportOutcome): Message {
   switch (outcome.kind) {
@@ -217,7 +217,7 @@ export function renderOutcome(one: ExportSummary, outcome: ExportOutcome): Messa
     case 'cancelled':
       return renderCancelled(one, outcome.by);
     case 'failed':
-      return renderFailed(one, outcome.failure, outcome.canRepeat);
+      return renderFailed(one, outcome.failure);
   }
 }
 
@@ -293,13 +293,13 @@ function renderUnknown(one: ExportSummary): Message {
   ]);
 }
 
-function renderFailed(one: ExportSummary, failed: Failure, canRepeat: boolean): Message {
+function renderFailed(one: ExportSummary, failed: Failure): Message {
   const failure = renderFailure(failed);
   return message(failure.text, [
     section(`*The export of ${zoneOf(one)} failed; nothing was posted.*`),
     ...(failure.blocks ?? []),
     renderAskedBy(one),
-    actions(...(canRepeat ? [againButton(one)] : []), changeButton(one)),
+    actions(againButton(one), changeButton(one)),
   ]);
 }
 

@@ -39,11 +39,6 @@ function createExplain() {
   return { explained, explain };
 }
 
-const loadForEver = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error('aborted')));
-  });
-
 const rethrow = (error: unknown): never => {
   throw error;
 };
@@ -129,16 +124,6 @@ test('what a load brings after its key was dropped is not cached, and the next o
   expect(await late).toMatchObject({ list: { skipped: 0 } });
   expect(await next).toEqual({ list: zoneCache.forPerson(alice).get() });
   expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(2);
-});
-
-test('stopping aborts every load', async () => {
-  const zoneCache = createZoneCache({ now: createClock().now });
-  const { explain, explained } = createExplain();
-  const running = begin(zoneCache, alice, loadForEver, explain);
-  zoneCache.stop();
-  expect(await running).toHaveProperty('failure');
-  // A stop is no failure to tell of.
-  expect(explained).toEqual([]);
 });
 
 test('dropping a tenant forgets everything of its people and of nobody else', () => {

@@ -84,7 +84,7 @@ test('whatever was asked for, every message of an export is one that Slack takes
           views.renderOutcome(one, { kind: 'cancelled', by: 'system' }),
           views.renderOutcome(one, { kind: 'unknown' }),
           views.renderBlocked(one, 'ABCD2345'),
-          views.renderOutcome(one, { kind: 'failed', failure, canRepeat: true }),
+          views.renderOutcome(one, { kind: 'failed', failure }),
           views.renderExportList([one, ...others], now),
           views.renderExportList([], now),
           views.renderStarted(one.channel),
