@@ -160,9 +160,15 @@ const skewMs = 10 * minuteMs;
 
 function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | undefined {
   let read = timestamp;
-  if (typeof read === 'string') read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : parseIsoTime(read);
+  if (typeof read === 'string')
+    read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : (parseIsoTime(read) ?? parseZonedTime(read));
   const at = typeof read === 'number' ? toEpochMs(read) : Number.NaN;
   return at >= from && at < to && at < now + skewMs ? Math.min(at, now - 1) : undefined;
+}
+
+/** Text such as `Sat, 21 Nov 2026 11:40:00 GMT`: only with its zone, since this computer's is none of the service. */
+function parseZonedTime(text: string): number | undefined {
+  return /\d:\d\d.*(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/u.test(text) ? Date.parse(text) : undefined;
 }
 
 function readWord(value: unknown): string | undefined {

@@ -13,24 +13,22 @@ export interface KnownOfZones {
 
 type Listed = Pick<ZoneSummary, 'id' | 'bandwidthUsed'> & Partial<ZoneSummary>;
 
-/**
- * The zones whose logs are worth reading where there are too many: known to matter, then in need of attention, then the busiest.
- */
+/** The zones whose logs are worth reading where there are too many: in need of attention, known to matter, then the busiest. */
 export function chooseZones<Zone extends Listed>(
   zones: readonly Zone[],
   { channels, failing, asked }: KnownOfZones = {},
 ): Zone[] {
   if (zones.length <= mostLogs) return [...zones];
   const busiest = zones.toSorted((a, b) => bandwidthOf(b) - bandwidthOf(a));
-  const attention = new Set(busiest.filter(needsAttention).slice(0, mostAttention));
-  const ids = [asked, failing, channels];
-  const rank = (zone: Zone): number =>
-    ids.findLastIndex((some) => some?.has(zone.id)) + (attention.has(zone) ? 0.5 : 0);
+  const urgent = busiest.filter((zone) => rankUrgency(zone) > 0);
+  const ranked = urgent.toSorted((a, b) => rankUrgency(b) - rankUrgency(a)).slice(0, mostAttention);
+  const ids = [asked, failing, channels, new Set(ranked.map(({ id }) => id))];
+  const rank = (zone: Zone): number => ids.findLastIndex((some) => some?.has(zone.id));
   return busiest.toSorted((a, b) => rank(b) - rank(a)).slice(0, mostLogs);
 }
 
-function needsAttention(zone: Listed): boolean {
-  return zone.hostnamesWithoutCertificate !== undefined && rankAttention(zone as ZoneSummary) > 0;
+function rankUrgency(zone: Listed): number {
+  return zone.hostnamesWithoutCertificate === undefined ? 0 : rankAttention(zone as ZoneSummary);
 }
 
 /** The host of a zone's origin in lower case, typed with or without a scheme; undefined where it has none. */

@@ -12,6 +12,7 @@ import {
   chooseParts,
   daysOf,
   findBefore,
+  hasLastHour,
   isFiltered,
   type Period,
   type Question,
@@ -73,7 +74,7 @@ async function countPeriods(
         if (isOfIt) part.all += 1;
         if (!isWanted(entry)) continue;
         if (isOfIt) part.counter.add(entry);
-        else part.undated += 1;
+        if (entry.at === undefined) part.undated += 1;
       }
     });
     return { ...read, parts };
@@ -86,11 +87,13 @@ async function countPeriods(
     const whole = createCounter();
     const sums = { all: 0, undated: 0, skipped: 0 };
     const incomplete: string[] = [];
+    const unsure: string[] = [];
     const failures: { day: string; reason: unknown }[] = [];
     for (const day of own) {
       const read = settled[days.indexOf(day)];
       if (read?.status !== 'fulfilled') {
         failures.push({ day, reason: read?.reason });
+        unsure.push(day);
         continue;
       }
       const part = read.value.parts[nth];
@@ -99,18 +102,23 @@ async function countPeriods(
       sums.undated += part?.undated ?? 0;
       sums.skipped += read.value.skipped;
       if (read.value.moreExist) incomplete.push(day);
+      if (read.value.moreExist || read.value.skipped > 0 || part?.undated) unsure.push(day);
     }
     const undated = isWholeDays ? 0 : sums.undated;
-    return { counts: whole.result(), ...sums, undated, incomplete, failures };
+    return { counts: whole.result(), ...sums, undated, incomplete, unsure, failures };
   });
 }
 
-/** Entries of the last hour, where that is a part of the period and not all of it. */
-function readRecent({ from, to }: Period, { counts, failures }: Counted, takenAt: Date): number | undefined {
-  const at = takenAt.getTime();
-  const hasLastHour = to > at - minuteMs && from < at - hourMs - minuteMs;
-  const days = [takenAt, new Date(at - hourMs)].map(toUtcDay);
-  return hasLastHour && !failures.some(({ day }) => days.includes(day)) ? counts.recent : undefined;
+/** Entries of the last hour, where that is a part of the period; none only where no other entry may be of it. */
+function readRecent(
+  period: Period,
+  { counts, failures, unsure }: Counted,
+  takenAt: Date,
+): number | undefined {
+  if (!hasLastHour(period, takenAt)) return undefined;
+  const days = new Set([takenAt, new Date(takenAt.getTime() - hourMs)].map(toUtcDay));
+  const isUnknown = counts.recent === 0 && unsure.some((day) => days.has(day));
+  return isUnknown || failures.some(({ day }) => days.has(day)) ? undefined : counts.recent;
 }
 
 export function findCachedReport(question: ZoneQuestion, context: Context) {
@@ -222,7 +230,7 @@ export async function* readOverview(
 ): AsyncGenerator<Overview, void> {
   const question = { zone: undefined, period, filters };
   const cached = findCachedOverview(question, context);
-  const { zones: all } = await loadAllZones(context);
+  const { zones: all, skipped } = await loadAllZones(context);
   const notes = [...(findNotes(context).get('') ?? [])];
   const failing = new Set(notes.flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : [])));
   const own = await findChannelZone(context);
@@ -230,7 +238,7 @@ export async function* readOverview(
   const chosen = chooseZones(all, { channels, failing, asked: new Set(notes.map(([id]) => id)) });
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
-  const about = { ...question, takenAt, asked: chosen.length, of: all.length };
+  const about = { ...question, takenAt, asked: chosen.length, of: all.length + skipped };
   yield { ...about, zones: [], unread: [] };
   const zones: ZoneErrors[] = [];
   const unread: Overview['unread'][number][] = [];
@@ -241,7 +249,7 @@ export async function* readOverview(
       const options = { filters, takenAt, atOnce: 1 };
       const [counted] = await countPeriods(originErrors, zone, [period], options);
       if (!counted || counted.failures.length > 0) throw counted?.failures[0]?.reason;
-      const { counts, undated, incomplete } = counted;
+      const { counts, incomplete } = counted;
       const recent = readRecent(period, counted, takenAt);
       const { total, last } = counts;
       const [mostly] = rankKinds(counts.groups);
@@ -253,7 +261,7 @@ export async function* readOverview(
         mostly,
         last,
         hasMore: incomplete.length > 0,
-        undated,
+        undated: counted.undated + counted.skipped,
       });
       if (total > 0 || failing.has(id))
         noteErrors(zone, { total, recent: isFiltered(filters) ? undefined : recent }, context);
@@ -307,7 +315,9 @@ export async function writeEntries(
     };
     for (const day of listDays(daysOf(period))) {
       const read = await originErrors.forEach(zone.id, day, (entry) => {
-        if (!isOfPeriod(entry, day) || !isWanted(entry)) return;
+        if (!isWanted(entry)) return;
+        if (entry.at === undefined && !period.isWholeDays) skipped += 1;
+        if (!isOfPeriod(entry, day)) return;
         if (until !== undefined && (entry.at ?? 0) > until) return;
         if (entry.id !== '' && !ids.isNew(entry.id)) return;
         held.push(entry);

@@ -147,12 +147,14 @@ async function answerAll(question: Question, view: View, context: Context): Prom
   const message = renderOverview(found, view);
   const failing = found.zones.filter(({ total, undated }) => total > 0 || undated > 0);
   const shown = failing.slice(0, most.zones);
-  const notChecked = found.of - found.asked;
+  const notChecked = found.of - found.zones.length;
+  const undated = found.zones.reduce((sum, zone) => sum + zone.undated, 0);
   return {
     asOf: found.takenAt,
     warnings: [
       notChecked > 0 && `Not checked: ${countOf(notChecked, found.of, 'zone')}.`,
-      found.unread.length > 0 && `${formatCount(found.unread.length, 'zone')} could not be read.`,
+      undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
+      found.zones.some(({ hasMore }) => hasMore) && 'The CDN has more errors than it gave.',
     ],
     counts: [shown.length, failing.length],
     data: {

@@ -124,10 +124,13 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
   const when = describePeriod(period, view.today, clock);
   const least = report.incomplete.length > 0 || report.unread.length > 0 ? 'at least ' : '';
-  // Without a time they may be of that time: never "none".
+  // Without a time, or unread, they may be of that time: never "none".
   const isUnknown = counts.total === 0 && undated > 0;
   const number = isUnknown ? pluralize(undated, 'origin error') : pluralize(counts.total, 'origin error');
-  const headline = capitalize(`${least}${number} ${isUnknown ? 'at an unknown time' : when} in ${name}`);
+  const headline =
+    counts.total + undated === 0 && (least !== '' || report.skipped > 0)
+      ? `It is unknown whether there were origin errors ${when} in ${name}`
+      : capitalize(`${least}${number} ${isUnknown ? 'at an unknown time' : when} in ${name}`);
   const behind = describeFilters(filters, report.all) + describeLastHour(counts.total, recent);
   const cause = describeCause(report, clock);
   const facts = capitalize(join([describeWorstHour(report, clock), describeTimeBefore(report)], ' · '));
@@ -227,8 +230,8 @@ function describeWorstHour(report: Report, clock: Clock): string {
 }
 
 function describeTimeBefore({ before, undated }: Report): string {
-  if (before?.total === undefined || undated > 0) return '';
-  const number = before.total > 0 || before.incomplete ? formatInteger(before.total) : 'none';
+  if (before?.total === undefined || undated > 0 || (before.total === 0 && before.incomplete)) return '';
+  const number = before.total > 0 ? formatInteger(before.total) : 'none';
   return `${before.name}: ${before.incomplete ? 'at least ' : ''}${number}`;
 }
 

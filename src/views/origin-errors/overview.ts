@@ -10,6 +10,7 @@ import {
   createClock,
   describeFilters,
   describePeriod,
+  hasLastHour,
   isFiltered,
   pickZone,
   type Question,
@@ -91,15 +92,18 @@ function hasErrors({ total, undated }: ZoneErrors): boolean {
   return total > 0 || undated > 0;
 }
 
-function describeOverview({ zones, period, filters, asked, of }: Overview, view: OverviewView): string[] {
+function describeOverview(overview: Overview, view: OverviewView): string[] {
+  const { zones, period, filters, takenAt, of } = overview;
   const when = describePeriod(period, view.today, createClock(view.timeZone));
   const failing = zones.filter(hasErrors);
   const total = sum(zones.map((zone) => zone.total));
   const undated = sum(zones.map((zone) => zone.undated));
   const filtered = describeFilters(filters);
   const ofAll = filtered && ` (of ${formatInteger(sum(zones.map(({ all }) => all)))})`;
-  const least = zones.some(({ hasMore }) => hasMore) ? 'at least ' : '';
-  const errors = total === 0 && undated > 0 ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
+  const hasMore = zones.some((zone) => zone.hasMore);
+  const least = hasMore ? 'at least ' : '';
+  const errors =
+    total === 0 && (undated > 0 || hasMore) ? '' : `${least}${pluralize(total, 'origin error')}${ofAll}`;
   const [most] = failing.toSorted((a, b) => b.total - a.total);
   const where =
     most &&
@@ -108,22 +112,27 @@ function describeOverview({ zones, period, filters, asked, of }: Overview, view:
     `most in ${nameOf(most.zone)}: ${formatInteger(most.total)}`;
   const doubts = [
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
-    asked < of && `*${countOf(of - asked, of, 'zone')} not checked*`,
+    zones.length < of && `*${countOf(of - zones.length, of, 'zone')} not checked*`,
   ];
-  const recents = zones.flatMap(({ recent }) => recent ?? []);
-  if (recents.length === 0) {
-    const failed = `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`;
+  const which = (what: string) => `*Which of ${formatCount(zones.length, 'zone')} ${what} is unknown*`;
+  if (!hasLastHour(period, takenAt)) {
+    const failed =
+      failing.length === 0 && hasMore
+        ? which(`failed ${when}`)
+        : `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`;
     return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
   }
+  const recents = zones.flatMap(({ recent }) => recent ?? []);
   const now = recents.filter((recent) => recent > 0);
+  const isUnsure = recents.length < zones.length;
   // The table says that now is the last hour.
   const last = now.length > 0 && `(${pluralize(sum(now), 'error')})`;
   const number = last && undated === 0 ? least + formatInteger(total) + ofAll : errors;
-  // Entries without a time may be of the last hour.
+  // Entries without a time, and those that the CDN did not give, may be of the last hour.
   const fail =
-    now.length === 0 && undated > 0
-      ? `*Which of ${formatCount(zones.length, 'zone')} fail now is unknown*`
-      : `*${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
+    now.length === 0 && isUnsure
+      ? which('fail now')
+      : `*${isUnsure ? 'At least ' : ''}${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
   const inAll = join([number && `${number} ${when}`, where], ', ');
   return [join([join([fail + filtered, last], ' '), inAll, ...doubts], ' · ')];
 }
@@ -140,16 +149,16 @@ function toCell(number: number): Cell {
   return { number, text: formatInteger(number) };
 }
 
-function renderZones({ zones, takenAt }: Overview, { timeZone }: OverviewView) {
+function renderZones({ zones, period, takenAt }: Overview, { timeZone }: OverviewView) {
   const clock = createClock(timeZone);
   const failing = zones.filter(hasErrors);
-  const hasRecent = failing.some(({ recent }) => recent !== undefined);
+  const hasRecent = hasLastHour(period, takenAt);
   return renderTable({
     caption: hasRecent ? 'Failing now first' : 'Most errors first',
     columns: ['Zone', ...(hasRecent ? ['Last hour'] : []), 'Errors', 'Mostly', 'Last'],
-    rows: failing.map(({ zone, total, recent = 0, mostly, last, undated }) => [
+    rows: failing.map(({ zone, total, recent, mostly, last, undated }) => [
       zone.name || `zone ${zone.id}`,
-      ...(hasRecent ? [toCell(recent)] : []),
+      ...(hasRecent ? [recent === undefined ? { number: -1, text: 'not known' } : toCell(recent)] : []),
       total > 0 ? toCell(total) : { number: undated, text: `${formatInteger(undated)} without a time` },
       mostly ? formatKind(mostly) : 'not known',
       renderTime(last, clock, takenAt),

@@ -53,6 +53,12 @@ export function findBefore(period: Period, now: Date): (Period & { readonly name
   return { from: from - length, to: from, name: `${name} before`, isWholeDays };
 }
 
+/** Whether the last hour is a part of it and not all of it. */
+export function hasLastHour({ from, to }: Period, takenAt: Date): boolean {
+  const at = takenAt.getTime();
+  return to > at - minuteMs && from < at - hourMs - minuteMs;
+}
+
 /** Parts of the period that a chart is made of: five minutes up to two hours, else hours. */
 export function chooseParts({ from, to }: Period) {
   const length = to - from <= 2 * hourMs ? 5 * minuteMs : hourMs;

@@ -14,6 +14,7 @@ import {
   describePause,
   describePaused,
   describeSubject,
+  describeUnknown,
   formatPlace,
   formatReaders,
   formatRunTime,
@@ -269,7 +270,7 @@ const ends: Readonly<Record<string, string>> = {
 
 /** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
 export function describeAlert(
-  { paused, snoozed, checkedAt }: Alert,
+  { paused, snoozed, checkedAt, state: { evidence } }: Alert,
   recent: readonly (Incident & { readonly isUntold: boolean })[],
 ): State {
   const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
@@ -291,8 +292,10 @@ export function describeAlert(
     ' · ',
   );
   const checked = checkedAt ? `last check ${formatMoment(checkedAt)}` : 'not checked yet';
+  const unknown = describeUnknown(evidence);
+  const ok = unknown ? `:grey_question: OK as far as checked: ${unknown}` : ':white_check_mark: OK';
   const text = paused
     ? join([describePaused(paused), untold], ' · ')
-    : join([state || (checkedAt && ':white_check_mark: OK'), checked], ' · ');
+    : join([state || (checkedAt && ok), checked], ' · ');
   return { text, flags: flags.filter((flag) => flag !== false) };
 }

@@ -39,6 +39,7 @@ import {
   describeHours,
   describePause,
   describeSubject,
+  describeUnknown,
   formatPlace,
   formatRunTime,
   type Incident,
@@ -83,6 +84,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   const text = `${sign} *${headline}*`;
   const isSnoozed = isOpen && snoozed !== undefined && snoozed.until > now;
   const doubt = 'this may be over, or worse.';
+  const unknown = figures.left ? '' : describeUnknown(alert.state.evidence);
   const facts = [
     `Since ${at(incident.openedAt)}`,
     `last check ${timeOf(figures.lookedAt, subject)}`,
@@ -90,6 +92,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   ];
   const ifOpen = [
     !isEvent && join(facts, ' · '),
+    unknown && `:grey_question: Not known: ${unknown}.`,
     unreadableSince && `:see_no_evil: Not checked since ${at(unreadableSince)}: ${doubt}`,
     alert.paused && `:double_vertical_bar: Not checked while the alert is paused: ${doubt}`,
     acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
@@ -383,12 +386,18 @@ function describeDecision(
   const firing = wrong.length;
   // Where a check stores fewer rows than it judged, the nearest to the threshold are there.
   const isCut = evidence.length >= mostEvidence;
-  const judged = evidence.filter(({ wrongIf }) => wrongIf !== undefined).length;
+  const judged = evidence.filter(({ wrongIf, isUnknown }) => wrongIf !== undefined && !isUnknown).length;
+  const unknown = describeUnknown(evidence);
   const what =
     firing === 1 && first
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
       : `${countOf(firing, judged, isCut ? 'nearest value' : 'value')} over the threshold`;
-  if (isEvent && firing === 0) return ':white_check_mark: *Nothing happened* since the check before.';
+  if (isEvent && firing === 0 && recent.length < 2)
+    return ':hourglass_flowing_sand: *Baseline taken*: what happens from now on is told.';
+  if (isEvent && firing === 0)
+    return unknown
+      ? `:grey_question: *Nothing happened as far as checked*: ${unknown}.`
+      : ':white_check_mark: *Nothing happened* since the check before.';
   if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
   if (firing > 0) {
     const checks = recent.slice(-damping.open[1]).filter(Boolean).length;
@@ -396,8 +405,11 @@ function describeDecision(
   }
   if (open)
     return `:large_yellow_circle: *Not firing at the last check*: resolves after ${formatCount(damping.close, 'clean check')}.`;
+  if (judged === 0) return `:grey_question: *Not known yet*: ${unknown || 'nothing could be judged'}.`;
   const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
-  return `:white_check_mark: *OK*: ${most}.`;
+  return unknown
+    ? `:white_check_mark: *OK as far as checked*: ${most}, ${unknown}.`
+    : `:white_check_mark: *OK*: ${most}.`;
 }
 
 /** `fires after 2 of 3 checks over the threshold, resolves after 3 clean checks` */

@@ -150,6 +150,15 @@ export interface Evidence {
   /** `above 90 %`; undefined in a row that explains. */
   readonly wrongIf?: string | undefined;
   readonly isWrong: boolean;
+  /** It could not be judged: all is not well for certain. */
+  readonly isUnknown?: boolean | undefined;
+}
+
+/** `215 of 240 zones not checked and 2 more`; empty where all could be judged. */
+export function describeUnknown(evidence: readonly Evidence[] = []): string {
+  const [first, ...others] = evidence.filter(({ isUnknown }) => isUnknown);
+  if (!first) return '';
+  return join([escapeMrkdwn(`${first.name} ${first.is.split(':', 1)[0]}`, 120), andMore(others.length)], ' ');
 }
 
 export interface WeekHours {

@@ -136,7 +136,7 @@ test('errors at an unknown time are never none', async () => {
     [
       [
         "shop",
-        "0",
+        "not known",
         "3 without a time",
         "not known",
         "not reported",
@@ -145,6 +145,97 @@ test('errors at an unknown time are never none', async () => {
   `);
   const [shop] = await harness.person().run('errors shop');
   expect(shop?.text).toMatchInlineSnapshot(`"3 origin errors at an unknown time in shop"`);
+});
+
+const falselySure = /none in the last hour|at least (?:0|no )/iu;
+const undated = (number: number) => many(number, { at: 'a while ago' });
+const dated = (at: string) => many(3, { at: `${today}T${at}:00Z` });
+
+test.each<[string, string, Parameters<typeof account>[0], string]>([
+  [
+    'errors today',
+    'times unknown, whole days',
+    { shop: undated(800), quiet: [] },
+    'Which of 2 zones fail now is unknown · 800',
+  ],
+  [
+    'errors',
+    'some times unknown',
+    { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
+    'At least 1 of 2 zones fails now (3 errors)',
+  ],
+  [
+    'errors today',
+    'the same, whole days',
+    { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
+    'At least 1 of 2 zones fails now (3 errors)',
+  ],
+  [
+    'errors shop',
+    'some times unknown',
+    { shop: [...dated('08:00'), ...undated(800)] },
+    '3 origin errors in the last 24 hours in shop. ',
+  ],
+  [
+    'errors shop today',
+    'some times unknown',
+    { shop: [...dated('08:00'), ...undated(800)] },
+    '803 origin errors today in shop. ',
+  ],
+  [
+    'errors',
+    'more than was given',
+    { 'shop more': dated('08:00'), quiet: [] },
+    'Which of 2 zones fail now is unknown · at least 3',
+  ],
+  [
+    'errors 1h',
+    'more than was given',
+    { 'shop more': dated('08:00'), quiet: [] },
+    'Which of 2 zones failed in the last hour is unknown',
+  ],
+  [
+    'errors "shop more" 1h',
+    'more than was given',
+    { 'shop more': dated('08:00') },
+    'It is unknown whether there were origin errors in the last hour in shop more',
+  ],
+  [
+    'errors',
+    'entries of another form',
+    { shop: ['a line' as never, 5 as never], quiet: [] },
+    'Which of 2 zones fail now is unknown · 2 errors',
+  ],
+  [
+    'errors shop',
+    'entries of another form',
+    { shop: ['a line' as never] },
+    'It is unknown whether there were origin errors',
+  ],
+  [
+    'errors',
+    'unread logs',
+    { shop: [], 'shop fails': dated('11:40'), 'docs fails': [] },
+    'None of 1 zone fails now · no origin errors in the last 24 hours · 2 of 3 zones not checked',
+  ],
+  [
+    'errors',
+    'an unreadable zone',
+    { shop: [], 'shop id': [] },
+    'None of 1 zone fails now · no origin errors in the last 24 hours · 1 of 2 zones not checked',
+  ],
+])('%s, %s: never none for certain', async (typed, _, zones, expected) => {
+  await using harness = await account(zones);
+  const { data, faults } = harness.cdn;
+  data.originErrors.hasMoreData = 'shop more' in zones;
+  for (const one of data.zones) {
+    if (one.Name?.endsWith('fails'))
+      faults.add({ match: { path: new RegExp(`/${one.Id}/`, 'u') }, status: 500, times: 9 });
+    if (one.Name === 'shop id') Object.assign(one, { Id: 'none' });
+  }
+  const { text = '' } = (await harness.person().run(typed)).at(-1) ?? {};
+  expect(text).not.toMatch(falselySure);
+  expect(text.slice(0, expected.length)).toBe(expected);
 });
 
 test('a zone that somebody opened is read, however small it is', async () => {

@@ -37,7 +37,7 @@ export async function startLooks(
       const at = world.now().getTime();
       addErrors(data, id, { many, code: 'http_timeout', at });
       const entries = data.originErrors.entries.get(`${id}/${toUtcDay(new Date(at))}`) ?? [];
-      for (const entry of entries.slice(-many)) Object.assign(entry, { timestamp: 'just now' });
+      for (const entry of entries.slice(0, many)) Object.assign(entry, { timestamp: 'just now' });
     },
     /** Returns a function that looks; what the condition remembers goes on as JSON, as it is stored. */
     createLook(name: ConditionName, settings: Partial<ConditionSettings> = {}) {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { advance } from '../../../src/commands/reports/alerts/write.ts';
 import type { Observation } from '../../../src/commands/reports/checks/check.ts';
 import { conditions, findCondition } from '../../../src/commands/reports/checks/list.ts';
+import { describeAlert } from '../../../src/views/reports/card.ts';
 import { renderTried } from '../../../src/views/reports/form.ts';
 import {
   renderChange,
@@ -10,13 +11,14 @@ import {
   renderResolved,
   renderWhy,
 } from '../../../src/views/reports/incident.ts';
-import type {
-  Alert,
-  AlertSubject,
-  Evidence,
-  Incident,
-  IncidentFigures,
-  Part,
+import {
+  type Alert,
+  type AlertSubject,
+  describeUnknown,
+  type Evidence,
+  type Incident,
+  type IncidentFigures,
+  type Part,
 } from '../../../src/views/reports/report.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 import { findProblems, list, maybe, text } from '../any.ts';
@@ -127,4 +129,62 @@ test('an incident of many parts says how many fire, and mentions groups also of 
   const text = JSON.stringify(message.blocks);
   expect(text).toContain('and 236 more');
   expect(text).toContain('<@U0BOB0000> <!subteam^S0ONCALL0> <!subteam^S0ONCALL1>');
+});
+
+const judged: Evidence = { name: 'shop', is: '3 errors', wrongIf: 'more than 50', isWrong: false };
+const unread: Evidence = {
+  name: '215 of 240 zones',
+  is: 'not checked: an alert covers 25 zones',
+  isWrong: false,
+  isUnknown: true,
+};
+const learning: Evidence = { name: 'docs', is: 'not reported', isWrong: false, isUnknown: true };
+
+test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
+  ['all was judged', 'errors', [judged], 3, '*OK*: 1 value checked.', 'OK'],
+  [
+    'a part was not checked',
+    'errors',
+    [judged, unread],
+    3,
+    '*OK as far as checked*: 1 value checked, 215 of 240 zones not checked.',
+    'OK as far as checked: 215 of 240 zones not checked',
+  ],
+  [
+    'one is not reported',
+    'errors',
+    [judged, learning, unread],
+    3,
+    '*OK as far as checked*: 1 value checked, docs not reported and 1 more.',
+    'OK as far as checked: docs not reported and 1 more',
+  ],
+  ['nothing could be judged', 'errors', [learning], 3, '*Not known yet*: docs not reported.', 'OK as far as'],
+  ['nothing was there', 'errors', [], 3, '*Not known yet*: nothing could be judged.', 'OK'],
+  ['the first check of changes', 'settings', [], 1, '*Baseline taken*', 'OK'],
+  ['changes of a part', 'settings', [unread], 3, '*Nothing happened as far as checked*: 215', 'OK as far as'],
+  ['no changes', 'settings', [], 3, '*Nothing happened* since the check before.', 'OK'],
+])('without an incident, %s: why and the list say it', (_, name, evidence, checks, why, listed) => {
+  const condition = findCondition(name);
+  const settings = { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: false };
+  const alert = toAlert(settings, { parts: [], evidence }, 1);
+  const state = { evidence, recent: Array<boolean>(checks).fill(false) };
+  expect(renderWhy({ ...alert, state }, [], new Date(start)).text).toContain(why.replaceAll('*', ''));
+  expect(describeAlert({ ...alert, state }, []).text).toContain(listed);
+});
+
+test('an incident says what is not known beside it', () => {
+  const settings = {
+    condition: findCondition('errors'),
+    targets: [],
+    every: 5,
+    timeZone: 'UTC',
+    names: [],
+    lifeSign: false,
+  };
+  const seen = { parts: [{ id: '1', name: 'shop', text: '60 errors' }], evidence: [unread] };
+  const now = new Date(start);
+  const { figures } = advance({ recent: [] }, undefined, seen, { now, damping: { open: [1, 1], close: 2 } });
+  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
+  const shown = JSON.stringify(renderIncident(incident, toAlert(settings, seen, 1), { now }));
+  expect(shown).toContain(describeUnknown([unread]));
 });

@@ -116,17 +116,20 @@ export async function countDay(
   const codes = new Map<string, Map<number, number>>();
   const start = startOfDay(day);
   let undated = 0;
-  const { moreExist } = await originErrors.forEach(zoneId, day, ({ id, at: moment, errorCode = '' }) => {
-    if (id !== '' && !ids.isNew(id)) return;
-    if (moment === undefined) undated += 1;
-    else if (moment >= start && moment < start + dayMs) {
+  const { moreExist, skipped } = await originErrors.forEach(
+    zoneId,
+    day,
+    ({ id, at: moment, errorCode = '' }) => {
+      if (id !== '' && !ids.isNew(id)) return;
+      if (moment !== undefined && (moment < start || moment >= start + dayMs)) return;
       const short = errorCode.slice(0, maxCodeLength);
       const code = codes.has(short) || codes.size < mostCodes ? short : '';
       const counts = codes.get(code) ?? new Map<number, number>();
-      const bucket = Math.floor(moment / bucketMs);
-      codes.set(code, counts.set(bucket, (counts.get(bucket) ?? 0) + 1));
-    }
-  });
+      codes.set(code, counts);
+      if (moment === undefined) undated += 1;
+      else counts.set(Math.floor(moment / bucketMs), (counts.get(Math.floor(moment / bucketMs)) ?? 0) + 1);
+    },
+  );
   const noticed: Record<string, number> = { ...before?.noticed };
   for (const code of codes.keys()) noticed[code] ??= isNew ? readAt : 0;
   return {
@@ -134,7 +137,7 @@ export async function countDay(
     readAt,
     noticed,
     codes: Object.fromEntries([...codes].map(([code, counts]) => [code, [...counts]])),
-    undated,
+    undated: undated + skipped,
     hasMore: moreExist,
   };
 }
@@ -174,7 +177,8 @@ function toCounts(all: readonly ErrorDay[], at: Date) {
           }
       const touched = touching(from, to);
       const undated = touched.reduce((sum, one) => sum + one.undated, 0);
-      return { total, codes, undated, partial: from < since || touched.some(({ hasMore }) => hasMore) };
+      const hasMore = touched.some((one) => one.hasMore);
+      return { total, codes, undated, hasMore, partial: from < since || hasMore };
     },
     size: 10 + Math.ceil(inRow.reduce((sum, { codes }) => sum + Object.values(codes).flat().length, 0) / 16),
   };

@@ -114,11 +114,12 @@ export function observe<Memory = undefined>(
   const unknown = judged.filter(({ isWrong }) => isWrong === undefined);
   const fine = judged.filter(({ isWrong }) => isWrong === false);
   const noted = notes.slice(0, mostNotes);
-  const toRow = ({ name, is, wrongIf, isWrong = false }: Judged): Evidence => ({
+  const toRow = ({ name, is, wrongIf, isWrong }: Judged): Evidence => ({
     name,
     is,
     wrongIf,
-    isWrong,
+    isWrong: isWrong ?? false,
+    isUnknown: isWrong === undefined || undefined,
   });
   return {
     ...found,
@@ -275,7 +276,13 @@ export function createNoneThereError(): UserError {
   );
 }
 
+/** A row about what could not be judged. */
 export function toNote(name: string, is: string): Evidence {
+  return { name, is, isWrong: false, isUnknown: true };
+}
+
+/** A row that only explains. */
+export function toFact(name: string, is: string): Evidence {
   return { name, is, isWrong: false };
 }
 

@@ -1,5 +1,5 @@
 import { UserError } from '../../../errors.ts';
-import { dayMs, minuteMs, startOfDay, toUtcDay } from '../../../lib/time.ts';
+import { dayMs, minuteMs } from '../../../lib/time.ts';
 import {
   countOf,
   formatCount,
@@ -50,6 +50,7 @@ import {
   observe,
   type ReadParts,
   readEach,
+  toFact,
   toNamed,
   toNote,
   trendOf,
@@ -61,9 +62,10 @@ type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 interface ErrorFacts {
   readonly read: readonly ReadZone[];
   readonly failures: ReadParts<NamedZone, unknown>['failures'];
-  /** Zones whose logs were to be read, and zones there are. */
+  /** Zones whose logs were to be read, and zones there are. `isCut`: too many to be read. */
   readonly asked: number;
   readonly of: number;
+  readonly isCut: boolean;
   /** Notes on unread zones other than `failures`. */
   readonly notes: readonly Evidence[];
 }
@@ -103,13 +105,15 @@ async function readLogs(
     return account.errors(id, since);
   });
   const rest = zones.length - chosen.length;
+  const of = zones.length + (wanted.size > 0 ? missing.size : skipped);
   const limit = `not checked: an alert covers ${formatCount(mostLogs, 'zone')}, those with recent errors first`;
-  const unread = rest > 0 ? [toNote(countOf(rest, zones.length, 'zone'), limit)] : [];
+  const unread = rest > 0 ? [toNote(countOf(rest, of, 'zone'), limit)] : [];
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
     failures,
     asked: chosen.length,
-    of: zones.length,
+    of,
+    isCut: rest > 0,
     notes: [...unread, ...listMissing(missing, skipped)],
   };
 }
@@ -141,37 +145,48 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
 }
 
 /**
- * Errors without a readable time may be in the window: where they outnumber the others, nobody knows that all is well.
- * @throws UserError unless it fires
+ * Errors without a readable time, and those that the CDN did not give, may be in the window. `room`: so many more change
+ * nothing. @throws UserError where they may make it fire
  */
-function assertDated(read: readonly ReadZone[], now: Date, isFiring: boolean): Evidence[] {
-  const today = startOfDay(toUtcDay(now));
-  const sums = read.map(({ counts }) => counts.sum(today));
+function explainUncounted(
+  read: readonly ReadZone[],
+  { now, window }: JudgeInput<unknown>,
+  room: number,
+): Evidence[] {
+  const sums = read.map(({ name, counts }) => ({ name, ...counts.sum(now.getTime() - window * minuteMs) }));
   const undated = sums.reduce((sum, one) => sum + one.undated, 0);
-  const dated = sums.reduce((sum, one) => sum + one.total, 0);
-  if (undated === 0) return [];
-  if (!isFiring && undated >= dated)
+  const cut = sums.filter(({ hasMore }) => hasMore);
+  if (undated > 0 && undated > room)
     throw new UserError(
-      `The CDN reports ${pluralize(undated, 'origin error')} from today without a readable time, so it is unknown how many are recent.`,
+      `The CDN reports ${pluralize(undated, 'origin error')} without a readable time, so it is unknown how many are recent.`,
       '`/cdn errors` shows them.',
     );
-  return [toNote(pluralize(undated, 'error'), 'not counted: no readable time')];
+  if (cut.length > 0 && cut.length === read.length && room < Number.POSITIVE_INFINITY)
+    throw new UserError(
+      'The CDN holds more origin errors than it gave, so it is unknown how many are recent.',
+      '`/cdn errors` shows what it gave.',
+    );
+  return [
+    ...(undated > 0 ? [toNote(pluralize(undated, 'error'), 'not counted: no readable time')] : []),
+    ...cut.map(({ name }) => toNote(name, 'not all checked: the CDN holds more errors than it gave')),
+  ];
 }
 
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
 function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by host'): Observation {
-  const { threshold, now } = input;
+  const { threshold } = input;
   const { read, failures } = facts;
   const notes = explainUnread(facts);
   const isByHost = how === 'by host';
   const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
   const unread = failures.map(({ item }) => idOf(item));
-  const all = sumWindow(read, input, unread.length > 0);
+  const isPartial = facts.of > read.length;
+  const all = sumWindow(read, input, isPartial);
   const sums = [...Map.groupBy(read, idOf)]
     .map(([id, zones]) => {
-      const { text, total } = sumWindow(zones, input, isByHost && unread.includes(id));
+      const { text, total } = sumWindow(zones, input, isByHost && (unread.includes(id) || facts.isCut));
       const is = zones.length > 1 ? `${text} of ${formatCount(zones.length, 'zone')}` : text;
       return { id, zones, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
     })
@@ -179,6 +194,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
   const value = isByHost ? (sums[0]?.value ?? 0) : all.total;
   const isFiring = value > threshold;
   const least = isByHost ? threshold + 1 : Math.min(threshold + 1, all.total * leastShare);
+  const room = isFiring ? Number.POSITIVE_INFINITY : threshold - value;
   const isTogether = !isByHost && read.length > 1;
   const wrongIf = `more than ${formatInteger(threshold)}${isTogether ? ' together' : ''}`;
   const judged = sums.map((one) => ({
@@ -195,7 +211,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
         .filter(({ name }) => !isByHost || fired.includes(name))
         .flatMap(({ zones }) => zones)
         .reduce((sum, { counts }) => sum + counts.sum(from).total, 0),
-    notes: [...assertDated(read, now, isFiring), ...notes],
+    notes: [...explainUncounted(read, input, room), ...notes],
   });
   if (!isTogether) return seen;
   const name = `${pluralize(read.length, 'zone')} together`;
@@ -295,7 +311,8 @@ export const newCodes = defineCondition({
     const judged = found.flatMap(({ zone: { id, name, counts }, codes }) =>
       codes.map((code) => {
         const value = counts.sum(counts.since).codes.get(code) ?? 0;
-        const is = `new code ${truncate(code, 60)}, ${pluralize(value, 'error')} so far`;
+        const many = value > 0 ? `, ${pluralize(value, 'error')} so far` : '';
+        const is = `new code ${truncate(code, 60)}${many}`;
         return { id: `${id}/${code}`, name, is, wrongIf: 'a new code', isWrong: true, value };
       }),
     );
@@ -304,7 +321,7 @@ export const newCodes = defineCondition({
       notes: [
         ...explainUnread(facts),
         ...found.map(({ zone, isLearning }) =>
-          toNote(zone.name, `${isLearning ? 'learning: ' : ''}knows ${listCodes(zone)}`),
+          toFact(zone.name, `${isLearning ? 'learning: ' : ''}knows ${listCodes(zone)}`),
         ),
       ],
     });
@@ -347,18 +364,22 @@ export const risingErrors = defineCondition({
     const notes = explainUnread(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
     const isFiring = judged.some(({ isWrong }) => isWrong);
+    const room = isFiring ? Number.POSITIVE_INFINITY : Math.min(...judged.map((one) => one.room));
     return observe(judged, {
       value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
       unread: failures.map(({ item }) => item.id),
-      notes: [...assertDated(read, input.now, isFiring), ...notes],
+      notes: [...explainUncounted(read, input, room), ...notes],
     });
   },
   formatValue: (share) => `${formatInteger(share)} % of usual`,
   unit: '% of usual',
 });
 
-/** `share`: per cent of what is usual. It is not judged while it learns what is. */
-function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share: number } {
+/** `share`: per cent of what is usual; `room`: errors until it is wrong. It is not judged while it learns what is usual. */
+function judgeRise(
+  zone: ReadZone,
+  input: JudgeInput,
+): Judged & { readonly share: number; readonly room: number } {
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
   const { total, count, text } = sumWindow([zone], input);
@@ -373,6 +394,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   if (past.length < leastDays)
     return {
       ...about,
+      room: total - 1,
       is: `${count}; learning: ${countOf(past.length, leastDays, 'day')}`,
       isWrong: undefined,
     };
@@ -382,6 +404,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
   return {
     ...about,
+    room: least - 1 - total,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
     wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`,
     isWrong: total >= least,
@@ -415,7 +438,11 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
     const { total, perDay, read, asked, of, zones, from, since, undated = 0 } = figures;
     const failing = zones.filter((zone) => zone.total > 0).length;
     const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
-    const counted = total === 0 ? 'No origin errors' : pluralize(total, 'origin error');
+    // Where the CDN holds more than it gave, there may be some.
+    const none = zones.some(({ partial }) => partial)
+      ? 'Unknown whether there were origin errors'
+      : 'No origin errors';
+    const counted = total === 0 ? none : pluralize(total, 'origin error');
     // Without a time they may be of these days or not: never "none".
     const what =
       total === 0 && undated > 0 ? `${pluralize(undated, 'origin error')} at an unknown time` : counted;
@@ -522,7 +549,8 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
 
 function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {
   const newCodes = fresh.map(({ code, count, ...zone }): Finding => {
-    const text = `:new: ${formatCode(code, 60)} ${pluralize(count, 'time')} in ${describeName(zone)}`;
+    const times = count > 0 ? ` ${pluralize(count, 'time')}` : '';
+    const text = `:new: ${formatCode(code, 60)}${times} in ${describeName(zone)}`;
     return { weight: 2, line: () => text };
   });
   const moved = zones.flatMap((zone): Finding[] => {

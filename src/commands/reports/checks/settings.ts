@@ -16,7 +16,7 @@ import {
   nameZone,
   observe,
   showZone,
-  toNote,
+  toFact,
 } from './check.ts';
 
 interface SettingsFacts {
@@ -77,8 +77,8 @@ export const settings = defineCondition({
     return observe<Cursor>(judged, {
       memory: { cursor },
       notes: [
-        toNote(pluralize(look.zones, 'zone'), is),
-        ...(first > 0 ? [toNote(pluralize(first, 'zone'), 'read for the first time')] : []),
+        toFact(pluralize(look.zones, 'zone'), is),
+        ...(first > 0 ? [toFact(pluralize(first, 'zone'), 'read for the first time')] : []),
         ...listMissing(look.missing),
       ],
     });

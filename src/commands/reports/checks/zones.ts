@@ -27,6 +27,7 @@ import {
   observe,
   type Settings,
   showZone,
+  toFact,
   toNote,
 } from './check.ts';
 
@@ -235,7 +236,7 @@ export const charges = defineCondition({
       notes: [
         ...listMissing(missing, skipped).slice(0, 3),
         ...(unreported > 0 ? [toNote(pluralize(unreported, 'zone'), 'charges not reported')] : []),
-        ...most.map((zone) => toNote(zone.name, formatMoney(zone.charges))),
+        ...most.map((zone) => toFact(zone.name, formatMoney(zone.charges))),
       ],
     });
   },

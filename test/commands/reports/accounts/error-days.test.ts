@@ -56,6 +56,7 @@ test('counts of a zone begin with two days, then read today alone and count what
       ['http_timeout', 3],
       ['dns_lookup', 2],
     ]),
+    hasMore: false,
     partial: false,
     undated: 0,
   });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { advance } from '../../../../src/commands/reports/alerts/write.ts';
-import { dayMs, hourMs, minuteMs } from '../../../../src/lib/time.ts';
-import type { IncidentFigures } from '../../../../src/views/reports/report.ts';
+import { dayMs, hourMs, minuteMs, toUtcDay } from '../../../../src/lib/time.ts';
+import { describeUnknown, type IncidentFigures } from '../../../../src/views/reports/report.ts';
 import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 
@@ -97,6 +97,51 @@ test.each(['errors', 'errors-host', 'errors-rise'] as const)(
     expect(evidence.map(({ name }) => name)).toContain('240 errors');
   },
 );
+
+test.each<[string, 'errors' | 'errors-host', (world: Awaited<ReturnType<typeof start>>) => void, string]>([
+  ['few without a time', 'errors', (world) => world.failUndated(1001, 50), '50 errors not counted'],
+  ['one more than is fine', 'errors', (world) => world.failUndated(1001, 51), '51 origin errors without'],
+  [
+    'fewer than those of the morning',
+    'errors',
+    (world) => (world.fail(1001, 900, { ago: 300 }), world.failUndated(1001, 100)),
+    '100 origin errors without',
+  ],
+  [
+    'of one host',
+    'errors-host',
+    (world) => (world.fail(1001, 40), world.failUndated(1001, 11)),
+    '11 origin errors',
+  ],
+  [
+    'more than was given',
+    'errors',
+    ({ data }) => void (data.originErrors.hasMoreData = true),
+    'more origin errors',
+  ],
+  [
+    'entries of another form',
+    'errors',
+    ({ data, now }) =>
+      void data.originErrors.entries.set(`1001/${toUtcDay(now())}`, Array<never>(60).fill(5 as never)),
+    '60 origin errors without',
+  ],
+])('%s (%s): nobody knows that all is well', async (_, condition, prepare, expected) => {
+  const world = await start([{ Name: 'shop' }]);
+  prepare(world);
+  const look = world.createLook(condition, { threshold: 50 })();
+  const said = await look.then(({ evidence }) => describeUnknown(evidence), String);
+  expect(said).toContain(expected);
+});
+
+test('new codes: a code counts without a time', async () => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors-new-code');
+  await look();
+  world.later(5 * minuteMs);
+  world.failUndated(1001, 3);
+  expect(listParts(await look())).toEqual(['shop: new code http_timeout']);
+});
 
 test('errors: of many zones one that had errors is read, however small it is', async () => {
   const zones = Array.from({ length: 30 }, (_, nth) => ({
