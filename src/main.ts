@@ -81,7 +81,7 @@ const tools: Readonly<Record<Exclude<Word, Role>, () => Promise<Command>>> = {
   tenant: async () => (await import('./cli/tenant.ts')).tenantCommand,
   audit: async () => (await import('./cli/audit.ts')).auditCommand,
   db: async () => (await import('./cli/db.ts')).dbCommand,
-  smoke: async () => (await import('./cli/doctor.ts')).smokeCommand,
+  smoke: async () => (await import('./cli/smoke.ts')).smokeCommand,
   doctor: async () => (await import('./cli/doctor.ts')).doctorCommand,
 };
 

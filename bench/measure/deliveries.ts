@@ -20,18 +20,15 @@ const patienceMs = 30_000;
 
 type Send = (slack: BenchSlack, port: number, user: string) => Promise<Delivery>;
 
-/** One after the other. `connect`, `zone` and `zones:form` open modals. */
+/** One after the other. `connect` and `zone` open modals. */
 const kinds: readonly Send[] = [
   ...['help', 'zones', 'zone 1001', 'connect', 'whoami', 'errors 1001 yesterday', 'zone', 'digest list'].map(
     (words): Send =>
       (slack, port, user) =>
         deliver(slack, port, (answers) => slack.slash(words, { user, answers })),
   ),
-  ...['zones:page', 'zones:form'].map(
-    (action): Send =>
-      (slack, port, user) =>
-        deliver(slack, port, (answers) => slack.press(action, 'page=2', { user, answers })),
-  ),
+  (slack, port, user) =>
+    deliver(slack, port, (answers) => slack.press('zones:page', 'page=2', { user, answers })),
   search,
 ];
 

@@ -9,30 +9,28 @@ const kinds = { wrong: 'of another type', missing: 'missing', unknown: 'not in t
 /** Upper bound of the names stored for one operation and kind: the service chooses them. */
 const mostNames = 100;
 
-/** Tells where answers of the CDN differ from the specification, in names: metric, check, and a log line a day. */
+/** Tells where answers of a day differ from the specification, in names: metric, check, and a log line each. */
 export function createDriftWatch(options: {
   readonly log: Log;
   readonly now: () => Date;
   readonly count: (operation: string, kind: keyof typeof kinds, members: number) => void;
 }) {
   const { log, now, count } = options;
-  const found = new Map<string, Set<string>>();
-  const logged = new Set<string>();
-  let loggedOn = '';
+  let found = new Map<string, Set<string>>();
+  let day = '';
 
   return {
     report({ operation, ...drift }: Drift): void {
-      const day = toUtcDay(now());
-      if (day !== loggedOn) logged.clear();
-      loggedOn = day;
+      const today = toUtcDay(now());
+      if (today !== day) found = new Map();
+      day = today;
       const findNews = (kind: keyof typeof kinds): string[] => {
         const key = `${operation}: ${kinds[kind]}`;
         const known = found.get(key) ?? new Set();
-        found.set(key, known);
-        for (const name of drift[kind]) if (known.size < mostNames) known.add(name);
-        count(operation, kind, known.size);
-        const news = drift[kind].filter((name) => known.has(name) && !logged.has(`${key}: ${name}`));
-        for (const name of news) logged.add(`${key}: ${name}`);
+        const fresh = [...new Set(drift[kind])].filter((name) => !known.has(name));
+        const news = fresh.slice(0, mostNames - known.size);
+        found.set(key, new Set([...known, ...news]));
+        count(operation, kind, known.size + news.length);
         return news;
       };
       const news = { wrong: findNews('wrong'), missing: findNews('missing'), unknown: findNews('unknown') };

@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCdn } from '../api/cdn.ts';
-import { type Config, readCdnConfig, readConfig } from '../app/config.ts';
+import { type Config, readConfig } from '../app/config.ts';
 import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
-import { checkOperations, type Subject } from '../app/doctor/network.ts';
-import { findChannels } from '../app/doctor/slack.ts';
+import { findChannels, type Subject } from '../app/doctor/network.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { UserError } from '../errors.ts';
 import { createNativeSupport } from '../slack/send/native-blocks.ts';
@@ -12,7 +10,7 @@ import { findSchemaState, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
-import { type Command, describeUsage, parseWords, readKeyFile, type Terminal } from './terminal.ts';
+import { type Command, parseWords, readKeyFile, type Terminal } from './terminal.ts';
 
 /** `npm run doctor`. `--probe` posts a chart and a table to a person and takes them back. @throws UserError */
 export const doctorCommand: Command = async (words, terminal) => {
@@ -66,44 +64,8 @@ export const doctorCommand: Command = async (words, terminal) => {
   }
 };
 
-/**
- * `npm run smoke`: calls the six reading operations with a real key, and prints what differs from the specification in names,
- * never a value. False where one failed, or something specified is missing or of another type. @throws UserError
- */
-export const smokeCommand: Command = async (words, { env, fetch, log, now, print }) => {
-  const text = { type: 'string' } as const;
-  const options = { 'key-file': text, zone: text, app: text, 'shield-zone': text };
-  const { 'key-file': keyFile, ...examples } = parseWords('smoke', words, options).values;
-  if (keyFile === undefined)
-    throw new UserError(
-      'Name the file that holds the key: a key in the command line is seen by others.',
-      describeUsage('smoke'),
-    );
-  const key = await readKeyFile(keyFile);
-  const drift = createDriftWatch({ log, now, count: () => undefined });
-  const cdn = createCdn({
-    ...readCdnConfig(env),
-    fetch: readOnly(fetch),
-    onDrift: (found) => drift.report(found),
-  });
-  const findings = [...(await checkOperations(cdn.withKey(key), examples, now())), drift.examine()];
-  printFindings(findings, print);
-  return findings.every(({ state }) => state === 'ok' || state === 'skipped');
-};
-
-/** Refuses everything that could write, whatever asks for it. The one POST that reads is the export of event logs. */
-function readOnly(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
-  return (input, init) => {
-    const request = new Request(input, init);
-    const isExport =
-      request.method === 'POST' && /\/shield\/event-logs\/\d+\/export$/u.test(new URL(request.url).pathname);
-    if (request.method !== 'GET' && !isExport) throw new Error('the smoke run sends nothing that writes');
-    return fetch(request);
-  };
-}
-
 /** What mends the next one too, such as a pasted manifest, is printed there. */
-function printFindings(findings: readonly Finding[], print: Terminal['print']): void {
+export function printFindings(findings: readonly Finding[], print: Terminal['print']): void {
   for (const [at, { check, state, says, fix }] of findings.entries()) {
     print(`${state.padEnd(8)} ${check}: ${says}`);
     if (fix !== undefined && fix !== findings[at + 1]?.fix && state !== 'ok') print(`         → ${fix}`);

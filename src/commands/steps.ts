@@ -9,7 +9,7 @@ import { formatCount } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import { renderProposed, renderStepRequest, type StepRequest } from '../views/operations/approvals.ts';
 import { describeAttention, describeErrors, describeUnconfirmed } from '../views/steps.ts';
-import { everyZone } from '../views/zones/query.ts';
+import { everyZone } from '../views/zones/list.ts';
 import type { Context, Feature } from './define.ts';
 import { resolveAppToDelete } from './names.ts';
 import { volumeDeletion } from './operations/kinds/volume.ts';

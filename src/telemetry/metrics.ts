@@ -63,7 +63,7 @@ const histograms = {
 
 const gauges = {
   cdn_drift_members:
-    'operation kind | Members in which answers of the CDN differ from the specification, since the start',
+    'operation kind | Members in which answers of the CDN differ from the specification, on one day',
   info: 'version | The version that runs',
   in_flight: '| Deliveries acknowledged and not yet answered',
   slack_connections: '| Socket Mode connections with a recent frame',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { volumePath } from '../../src/api/apps.ts';
 import { UserError } from '../../src/errors.ts';
-import { answerAlways, expectApiError, type StubCdn, sendBody, startStubCdn } from './stub-cdn.ts';
+import { answerAlways, expectApiError, type StubCdn, startStubCdn } from './stub-cdn.ts';
 
 const first = Date.UTC(2026, 7, 1);
 const second = Date.UTC(2026, 7, 2);
@@ -71,16 +71,6 @@ test.each([
 ])('%s means nothing was reported', async (_, body) => {
   const cdn = await startStubCdn(() => body);
   expect(await cdn.client().apps.summary('a')).toEqual({ latencyChart: [] });
-});
-
-test('an unknown app is not found', async () => {
-  const cdn = await startStubCdn((_, response) =>
-    sendBody(response, 404, { title: 'Not Found', status: 404, detail: 'Application is not found.' }),
-  );
-  expect(await expectApiError(cdn.client().apps.summary('a'))).toMatchObject({
-    code: 'not_found',
-    serviceMessage: 'Application is not found.',
-  });
 });
 
 const deleteVolume = (cdn: StubCdn) => cdn.client().volumes.deleteAll(volumePath('app1', 'my-data'));

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkEventLogWindow, type EventLogExport } from '../../src/api/event-logs.ts';
-import { UserError } from '../../src/errors.ts';
+import type { EventLogExport } from '../../src/api/event-logs.ts';
 import { answerAlways, codeOf, expectApiError, sendBody, startStubCdn } from './stub-cdn.ts';
 
 const now = Date.parse('2026-11-20T12:00:00Z');
@@ -120,17 +119,12 @@ test('a file that nobody wants any more closes the connection', async () => {
   expect(await closed.promise).toBe('closed');
 });
 
-test.each([
-  ['ends before it begins', hours(1), hours(2), 'The window ends before it begins.'],
-  ['is empty', hours(1), hours(1), 'The window ends before it begins.'],
-  ['ends in the future', hours(1), hours(-1), 'The window ends in the future.'],
-  ['ended 73 hours ago', hours(74), hours(73), 'The window ends more than 72 hours ago'],
-  ['ends at the very edge', hours(73), hours(72), 'The window ends more than 72 hours ago'],
-  ['has no end', hours(1), new Date(Number.NaN), 'The window has no start or no end.'],
-])('a window that %s is refused before anything is sent', async (_, from, to, message) => {
-  expect(() => checkEventLogWindow({ from, to }, now)).toThrow(UserError);
+test.each([72, 73])('a window that ended %i hours ago is refused before anything is sent', async (ago) => {
   const cdn = await startStubCdn(() => ({}));
-  await expect(cdn.client(options).eventLogs.export('501', { from, to })).rejects.toThrow(message);
+  const wanted = { from: hours(74), to: hours(ago) };
+  await expect(cdn.client(options).eventLogs.export('501', wanted)).rejects.toThrow(
+    'The window ends more than 72 hours ago',
+  );
   expect(cdn.requests).toEqual([]);
 });
 
@@ -140,16 +134,7 @@ test('a window that begins before the 72 hours and ends in them is sent as it is
     { from: hours(100), to: hours(0) },
     { from: hours(73), to: edge },
   ]) {
-    checkEventLogWindow(window, now);
     const { cdn } = await exportRows((_, response) => void response.writeHead(200).end(), window);
     expect(cdn.requests[0]?.body).toContain(`"from":${window.from.getTime()},`);
   }
-});
-
-test('a filter without a value is refused', async () => {
-  const cdn = await startStubCdn(() => ({}));
-  const wanted = { ...lastHour, filters: [{ field: 'ip', op: 'eq', value: [] }] };
-  await expect(
-    cdn.client(options).eventLogs.export('501', wanted),
-  ).rejects.toThrowErrorMatchingInlineSnapshot(`[UserError: A filter is incomplete.]`);
 });

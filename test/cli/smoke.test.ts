@@ -2,7 +2,7 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import { smokeCommand } from '../../src/cli/doctor.ts';
+import { smokeCommand } from '../../src/cli/smoke.ts';
 import { createTempDirectory } from '../support/temp-directory.ts';
 import { createTerminal } from '../support/terminal.ts';
 

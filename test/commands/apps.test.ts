@@ -99,14 +99,6 @@ test('what the CDN does not report is said, and nothing is drawn of nothing', as
   expect(answer?.blocks?.some(isChart)).toBe(false);
 });
 
-test('keys that are no times are shown as they came', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  harness.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '<!channel>': 1, b: 2 } } });
-  const [answer] = await harness.person().run('app app0api00000001');
-  expect(readText(answer)).toContain('peak 2 at b');
-  expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['<!channel>', 'b']);
-});
-
 test('a chart in another form is said to be one, and is in the file', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const latencyChart = { regions: { DE: { p50: 12, p90: 40 } } };
@@ -130,21 +122,6 @@ test('where the zones are known already, those that lead to the app are named', 
   expect(labels).toEqual(expect.arrayContaining(named.map(({ Name }) => Name)));
   const [first] = named;
   expect(buttons(answer).get(first?.Name ?? '')).toEqual(['zones:show', String(first?.Id)]);
-});
-
-test('refreshing shows the numbers and the chart of now', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const person = harness.person();
-  const [answer] = await person.run(`app ${appIds.worker}`);
-  const app = harness.cdn.data.apps.find(({ id }) => id === appIds.worker);
-  if (app) {
-    app.currentLatency = 77.7;
-    app.latencyChart = { '2026-11-21T11:00:00Z': 9, '2026-11-21T12:00:00Z': 99 };
-  }
-  const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(again?.text).toContain('latency 77.7');
-  const [chart] = again?.blocks?.filter(isChart) ?? [];
-  expect(chart?.chart.series[0]?.data.map(({ value }) => value)).toEqual([9, 99]);
 });
 
 test('without an id a form opens, with a menu of the apps the zones name that takes any id', async () => {
@@ -171,14 +148,6 @@ test('a key that was pasted into the menu is not offered as an id', async () => 
   await using harness = await createCommandHarness({ zones: 12 });
   const lines = await harness.person().search('apps:pick', harness.cdn.key);
   expect(lines).toEqual([nothing]);
-});
-
-test('more apps than a menu holds say so', async () => {
-  await using harness = await createCommandHarness({ zones: 150 });
-  harness.cdn.data.zones.forEach((zone, index) => (zone.MagicContainersAppId = `app${index}`));
-  const lines = await harness.person().search('apps:pick', '');
-  expect(lines).toHaveLength(100);
-  expect(lines.at(-1)).toMatch(/ 51 .* = note$/u);
 });
 
 test.each([{}, { app: 'note:2' }, { app: '../zones' }])(

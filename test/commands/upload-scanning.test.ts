@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest';
-import { ApiError } from '../../src/api/http/errors.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { describeApiError } from '../../src/slack/receive/failures.ts';
 import { isChart, isTable } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
@@ -60,30 +58,6 @@ test('epoch keys are days, and an overview in another form is said to be one and
   expect(nothing?.files).toBeUndefined();
 });
 
-test('refreshing takes the place of the answer, with the chart of now', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const days: Record<string, (typeof overview)['03-11-2026']> = { ...overview };
-  const zone = { id: 600, plan: 'advanced' as const, overview: days };
-  harness.cdn.data.shieldZones.push(zone);
-  const person = harness.person();
-  const [answer] = await person.run('scanning 600');
-  harness.advance(60_000);
-  days['05-11-2026'] = { loggedRequests: 1, blockedRequests: 1, filesScanned: 1 };
-  const [again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
-  expect(readText(again)).toContain('12:01 UTC');
-  expect(readText(again)).toMatch(/\b101 /u);
-  expect(again?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['3–5 Nov']);
-});
-
-test('a key that is no day is shown as it came, never read month first', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const odd = { '11-25-2026': { loggedRequests: 1, blockedRequests: 0, filesScanned: 2 } };
-  harness.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview: odd });
-  const [answer] = await harness.person().run('scanning 600');
-  expect(answer?.blocks?.find(isChart)?.chart.axis_config.categories).toEqual(['11-25-2026']);
-  expect(JSON.stringify(answer)).not.toContain('25 Nov');
-});
-
 test.each([
   ['null', 503],
   ['object', 503],
@@ -108,19 +82,6 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   const chart = answer?.blocks?.find(isChart);
   expect(chart?.title).toBe('Files a week');
   expect(chart?.chart.series).toEqual([{ name: 'Files scanned', data: [{ label: '4 Nov', value: 5 }] }]);
-});
-
-test.each([
-  [502, 'Upload Scanning is not available on your plan.'],
-  [999, 'Shield Zone not found or access denied.'],
-])('a refusal for shield zone %d comes with the service’s own message', async (id, words) => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const error = await harness
-    .person()
-    .run(`scanning ${id}`)
-    .catch((error: unknown) => error);
-  expect(error).toBeInstanceOf(ApiError);
-  expect(describeApiError(error as ApiError).message).toContain(words);
 });
 
 test('without an id a form asks for it, and says what an id is', async () => {

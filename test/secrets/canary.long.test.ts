@@ -90,10 +90,6 @@ describe.each([
     await look(alice);
     await connect(bot, alice);
     await say(bot, alice, 'zones');
-    const searcher = bot.slack.as(alice, ops);
-    bot.recordAnswer(await searcher.choose('menu:more', 'zones:form sort=attention'));
-    await bot.waitUntilIdle();
-    await look(alice);
     const host = zone?.Hostnames?.[0]?.Value ?? '';
     for (const { callbackId: id, kind } of readManifest().shortcuts) {
       for (const text of [

@@ -127,13 +127,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
       return more && kept.size > before;
     };
 
-    /** A page without elements in the middle of a list is asked for once more. */
-    const fill = async (number: number, page: Awaited<ReturnType<typeof get>>) =>
-      page.kept.length + page.skipped === 0 && kept.size + skipped < (page.total ?? total)
-        ? get(number)
-        : page;
-
-    const first = await fill(1, await get(1));
+    const first = await get(1);
     let goesOn = add(first);
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
     if (goesOn)
@@ -141,7 +135,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
         for (let next = 2; goesOn && next <= maxPages && !enough(0); ) {
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));
-          for (const [nth, page] of pages.entries()) goesOn = add(await fill(next + nth, page));
+          for (const page of pages) goesOn = add(page);
           next += count;
         }
       });

@@ -1,31 +1,29 @@
 import { hourMs } from '../../lib/time.ts';
 import type { OriginError, OriginErrorDetails } from './origin-errors.ts';
 
-interface Kind {
+/** Errors with one code and status: how many, when, and where, the most frequent place first. */
+export interface Kind {
   readonly errorCode: string | undefined;
   readonly statusCode: number | undefined;
-  readonly serverZone: string | undefined;
-}
-
-export interface Group extends Kind {
   readonly count: number;
   readonly first: number | undefined;
   readonly last: number | undefined;
+  readonly places: readonly (readonly [serverZone: string, count: number])[];
 }
 
-/** A group while its entries are counted, with its newest entry, or the first of those without a time. */
-type Tally = { -readonly [K in keyof Group]: Group[K] } & { sample: OriginError | undefined };
-
-export interface Sample extends Kind, Omit<OriginErrorDetails, keyof Kind> {
-  readonly id: string;
-  readonly at: number | undefined;
-}
+/** A kind while its entries are counted, with its newest entry, or the first of those without a time. */
+type Tally = { -readonly [K in Exclude<keyof Kind, 'places'>]: Kind[K] } & {
+  sample: OriginError | undefined;
+  readonly places: Map<string, number>;
+};
 
 export type OriginErrorCounts = ReturnType<ReturnType<typeof createOriginErrorCounter>['result']>;
 
-/** A service has about ten codes, six statuses and some hundred server zones; more is noise, and counted together. */
-const maxGroups = 2000;
-const others: Kind = { errorCode: 'other errors', statusCode: undefined, serverZone: undefined };
+/** A service has about ten codes and six statuses; more is noise, and counted together. */
+const maxKinds = 500;
+const others = { errorCode: 'other errors', statusCode: undefined };
+/** Server zones of a kind: there are some hundred. */
+const maxPlaces = 1000;
 const maxPrefixes = 10_000;
 /** Of a result, which is kept in a cache. */
 const shownPrefixes = 100;
@@ -39,20 +37,20 @@ export function createOriginErrorCounter(options: {
   readonly since?: number;
 }) {
   const { since = Number.POSITIVE_INFINITY, hourLength = hourMs } = options;
-  const groups = new Map<string, Tally>();
+  const kinds = new Map<string, Tally>();
   const prefixes = new Map<string, number>();
   const hours = Array.from({ length: options.hours }, () => 0);
-  const state = { groups, prefixes, hours, recent: 0 };
+  const state = { kinds, prefixes, hours, recent: 0 };
 
-  function findGroup({ errorCode, statusCode, serverZone }: Kind): Tally {
-    const kind = { errorCode, statusCode, serverZone };
-    const key = toKey(kind);
-    const known = groups.get(key);
+  function findKind({ errorCode, statusCode }: Pick<Kind, 'errorCode' | 'statusCode'>): Tally {
+    const key = `${errorCode ?? ''} ${statusCode ?? ''}`;
+    const known = kinds.get(key);
     if (known) return known;
-    if (groups.size >= maxGroups && errorCode !== others.errorCode) return findGroup(others);
-    const group = createTally(kind);
-    groups.set(key, group);
-    return group;
+    if (kinds.size >= maxKinds && errorCode !== others.errorCode) return findKind(others);
+    const none = { count: 0, first: undefined, last: undefined, sample: undefined };
+    const kind = { errorCode, statusCode, ...none, places: new Map<string, number>() };
+    kinds.set(key, kind);
+    return kind;
   }
 
   function countPrefix(prefix: string, times: number): void {
@@ -71,31 +69,38 @@ export function createOriginErrorCounter(options: {
       const inHour = hours[hour];
       if (inHour !== undefined) hours[hour] = inHour + 1;
       if (at !== undefined && at >= since) state.recent += 1;
-      grow(findGroup(entry), { count: 1, first: at, last: at, sample: entry });
+      const kind = findKind(entry);
+      grow(kind, { count: 1, first: at, last: at, sample: entry });
+      countPlace(kind, entry.serverZone ?? 'not reported', 1);
       const path = entry.path();
       if (path !== undefined) countPrefix(findPathPrefix(path), 1);
     },
     /** Adds the counts of another counter. */
     merge({ state: other }: { readonly state: typeof state }): void {
-      for (const more of other.groups.values()) grow(findGroup(more), more);
+      for (const more of other.kinds.values()) {
+        const kind = findKind(more);
+        grow(kind, more);
+        for (const [place, count] of more.places) countPlace(kind, place, count);
+      }
       for (const [hour, count] of other.hours.entries()) hours[hour] = (hours[hour] ?? 0) + count;
       state.recent += other.recent;
       for (const [prefix, count] of other.prefixes) countPrefix(prefix, count);
     },
     result() {
-      const ranked = [...groups.values()].toSorted(
-        (a, b) => b.count - a.count || (toKey(a) < toKey(b) ? -1 : 1),
-      );
-      const whole = createTally(others);
+      const ranked = [...kinds]
+        .sort(([key, a], [other, b]) => b.count - a.count || (key < other ? -1 : 1))
+        .map(([, kind]) => kind);
       const codes = new Map<string, number>();
-      for (const group of ranked) grow(whole, group);
-      for (const { errorCode = '', count } of ranked)
+      const whole = { count: 0, first: undefined, last: undefined, sample: undefined };
+      for (const kind of ranked) {
+        grow(whole, kind);
+        const { errorCode = '', count } = kind;
         codes.set(errorCode, (codes.get(errorCode) ?? 0) + count);
+      }
       return {
         total: whole.count,
-        groups: ranked.map(toGroup),
-        // Equal counts are ordered by word, so that the same log always gives the same answer.
-        prefixes: [...prefixes].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, shownPrefixes),
+        kinds: ranked.map(toKind),
+        prefixes: rank(prefixes).slice(0, shownPrefixes),
         prefixCount: prefixes.size,
         hours: [...hours],
         recent: state.recent,
@@ -109,16 +114,23 @@ export function createOriginErrorCounter(options: {
   };
 }
 
-function createTally({ errorCode, statusCode, serverZone }: Kind): Tally {
-  const none = { count: 0, first: undefined, last: undefined, sample: undefined };
-  return { errorCode, statusCode, serverZone, ...none };
+function toKind({ errorCode, statusCode, count, first, last, places }: Tally): Kind {
+  return { errorCode, statusCode, count, first, last, places: rank(places) };
 }
 
-function toGroup({ errorCode, statusCode, serverZone, count, first, last }: Tally): Group {
-  return { errorCode, statusCode, serverZone, count, first, last };
+function countPlace({ places }: Tally, place: string, times: number): void {
+  const counted = places.size < maxPlaces || places.has(place) ? place : 'other places';
+  places.set(counted, (places.get(counted) ?? 0) + times);
 }
 
-function grow(tally: Tally, { count, first, last, sample }: Omit<Tally, keyof Kind>): void {
+/** Equal counts are ordered by word, so that the same log always gives the same answer. */
+function rank(counts: ReadonlyMap<string, number>): (readonly [string, number])[] {
+  return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+}
+
+type Growing = Pick<Tally, 'count' | 'first' | 'last' | 'sample'>;
+
+function grow(tally: Growing, { count, first, last, sample }: Growing): void {
   tally.count += count;
   tally.sample ??= sample;
   if (first !== undefined && first < (tally.first ?? Number.POSITIVE_INFINITY)) tally.first = first;
@@ -127,16 +139,12 @@ function grow(tally: Tally, { count, first, last, sample }: Omit<Tally, keyof Ki
   tally.sample = sample;
 }
 
-function toKey({ errorCode, statusCode, serverZone }: Kind): string {
-  return `${errorCode ?? ''} ${statusCode ?? ''} ${serverZone ?? ''}`;
-}
+export type Sample = Pick<OriginError, 'id' | 'at' | 'errorCode' | 'statusCode' | 'serverZone'> &
+  Omit<OriginErrorDetails, 'errorCode' | 'statusCode'>;
 
-/** The newest entry of the largest group of each code, so that every kind of failure is shown; then of others. */
-function takeSamples(groups: readonly Tally[]): Sample[] {
-  const isLargest = ({ errorCode }: Kind, at: number): boolean =>
-    at === groups.findIndex((group) => group.errorCode === errorCode);
-  const chosen = new Set([...groups.filter(isLargest).slice(0, maxSamples), ...groups.slice(0, maxSamples)]);
-  return [...chosen]
+/** The newest entry of each of the most frequent kinds. */
+function takeSamples(kinds: readonly Tally[]): Sample[] {
+  return kinds
     .flatMap(({ sample }) => sample ?? [])
     .slice(0, maxSamples)
     .sort((a, b) => (b.at ?? 0) - (a.at ?? 0))

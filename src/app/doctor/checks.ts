@@ -10,8 +10,16 @@ import { checkCreateRights, checkRights, type Database, findSchemaState } from '
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
-import { checkAddresses, checkHosts, checkKey, type Subject } from './network.ts';
-import { checkAppToken, checkClock, checkConnections, checkWorkspace } from './slack.ts';
+import {
+  checkAddresses,
+  checkAppToken,
+  checkClock,
+  checkConnections,
+  checkHosts,
+  checkKey,
+  checkWorkspace,
+  type Subject,
+} from './network.ts';
 
 type Asker = 'start' | 'ready' | 'terminal' | 'command';
 

@@ -1,14 +1,19 @@
+import { WebClient } from '@slack/web-api';
+import { sql } from 'kysely';
+import { z } from 'zod';
 import type { CdnClient } from '../../api/cdn.ts';
 import { ApiError } from '../../api/http/errors.ts';
 import { UserError } from '../../errors.ts';
 import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxy } from '../../lib/proxy.ts';
-import { hourMs, toUtcDay } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
+import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
+import { createLibraryLog } from '../../slack/send/clients.ts';
 import type { NativeSupport } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
-import { pluralize } from '../../views/blocks/format.ts';
-import type { Finding } from '../../views/doctor.ts';
+import { createLogger } from '../../telemetry/log.ts';
+import type { Message } from '../../views/blocks/blocks.ts';
+import { type Finding, probes } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import type { createDriftWatch } from '../drift.ts';
 
@@ -38,24 +43,37 @@ export interface Subject {
   };
 }
 
-export interface Workspace {
+interface Workspace {
   readonly token: Secret;
   readonly channels: readonly string[];
 }
 
 const timeoutMs = 5_000;
 
-const signedAddresses = [
+/** What PUBLIC_URL has to lead to. Paths that take signed requests refuse one without a signature. */
+const addresses = [
   {
-    path: '/slack/events',
+    check: 'public address',
+    path: '/healthz',
+    method: 'GET',
+    expected: /^ok/u,
+    reached: 'reaches the bot',
+    lost: { state: 'failed', says: 'does not reach the bot' },
+  },
+  {
     check: 'event address',
-    taken: 'takes signed deliveries; Slack needs {url} for the command, events, interactivity and menus',
+    path: '/slack/events',
+    method: 'POST',
+    expected: /^HTTP 401$/u,
+    reached: 'takes signed deliveries; Slack needs {url} for the command, events, interactivity and menus',
     lost: { state: 'failed', says: 'does not take Slack’s deliveries' },
   },
   {
-    path: '/mcp',
     check: 'assistant address',
-    taken: 'takes signed calls of tools at {url}',
+    path: '/mcp',
+    method: 'POST',
+    expected: /^HTTP 401$/u,
+    reached: 'takes signed calls of tools at {url}',
     lost: { state: 'limited', says: 'Slack’s assistant cannot call tools' },
   },
 ] as const;
@@ -66,31 +84,20 @@ export async function checkAddresses({ config, fetch }: Subject): Promise<Findin
   if (web.publicUrl === undefined)
     return [{ check: 'public address', state: 'skipped', says: 'PUBLIC_URL is not set' }];
   const base = web.publicUrl.replace(/\/+$/u, '');
-  const ask = (path: string, method: string): Promise<string> =>
-    fetch(`${base}${path}`, { method, signal: AbortSignal.timeout(timeoutMs) })
-      .then(async (answer) => (answer.ok ? (await answer.text()).slice(0, 60) : `HTTP ${answer.status}`))
-      .catch((error: unknown) => describeUnreached(error, base).says);
-  const answer = await ask('/healthz', 'GET');
-  if (!answer.startsWith('ok'))
-    return [
-      {
-        check: 'public address',
-        state: 'failed',
-        says: `does not reach the bot: ${answer}`,
-        fix: 'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT.',
-      },
-    ];
-  const asked = signedAddresses.filter(({ path }) =>
-    path === '/mcp' ? slack.signingSecret : !slack.appToken,
+  const isUsed = { '/healthz': true, '/slack/events': !slack.appToken, '/mcp': slack.signingSecret };
+  const asked = addresses.filter(({ path }) => isUsed[path]);
+  return Promise.all(
+    asked.map(async ({ check, path, method, expected, reached, lost }): Promise<Finding> => {
+      const url = `${base}${path}`;
+      const answer = await fetch(url, { method, signal: AbortSignal.timeout(timeoutMs) })
+        .then(async (got) => (got.ok ? (await got.text()).slice(0, 60) : `HTTP ${got.status}`))
+        .catch((error: unknown) => describeUnreached(error, base).says);
+      if (expected.test(answer)) return { check, state: 'ok', says: reached.replace('{url}', url) };
+      const fix =
+        'Start the bot, and have the proxy pass requests of PUBLIC_URL to its PORT, body and headers unchanged.';
+      return { check, state: lost.state, says: `${lost.says}: ${answer}`, fix };
+    }),
   );
-  const signed = asked.map(async ({ path, check, taken, lost }): Promise<Finding> => {
-    // A request without a signature is refused there.
-    const status = await ask(path, 'POST');
-    if (status === 'HTTP 401') return { check, state: 'ok', says: taken.replace('{url}', `${base}${path}`) };
-    const fix = `Have the proxy pass POST requests of ${path} to the bot, body and headers unchanged.`;
-    return { check, state: lost.state, says: `${lost.says}: ${status}`, fix };
-  });
-  return [{ check: 'public address', state: 'ok', says: 'reaches the bot' }, ...(await Promise.all(signed))];
 }
 
 export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]> {
@@ -107,7 +114,7 @@ export async function checkHosts({ config, fetch }: Subject): Promise<Finding[]>
   ]);
 }
 
-export async function checkHost(
+async function checkHost(
   fetch: Subject['fetch'],
   whose: string,
   url: string,
@@ -131,7 +138,7 @@ export async function checkHost(
   }
 }
 
-export function describeUnreached(error: unknown, url: string): { says: string; fix: string } {
+function describeUnreached(error: unknown, url: string): { says: string; fix: string } {
   const failure = explainNetworkFailure(error, url);
   return failure
     ? { says: failure.message, fix: failure.hint }
@@ -152,7 +159,7 @@ export async function checkKey(
   }
 }
 
-function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'check'> {
+export function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'check'> {
   if (error instanceof UserError) return { state: 'failed', says: error.message };
   if (!(error instanceof ApiError)) throw error;
   const { network, code, status, requestId } = error;
@@ -166,78 +173,205 @@ function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'c
   return { state: 'failed', says: details ? `${code} (${details})` : code, fix };
 }
 
-export interface Examples {
-  zone?: string | undefined;
-  app?: string | undefined;
-  readonly 'shield-zone'?: string | undefined;
+type Options = Pick<Subject, 'config' | 'slackFetch'>;
+
+export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
+  const { support, probe } = subject;
+  const check = 'slack token';
+  const client = createClient(token, subject);
+  const answer = await client.auth.test().catch((error: unknown) => {
+    const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
+    return describeFailure(error, subject, fix);
+  });
+  if ('fix' in answer) return [{ check, state: 'failed', ...answer }];
+  const given = z.array(z.string()).catch([]).parse(answer.response_metadata?.scopes);
+  const tenant = (answer.is_enterprise_install ? answer.enterprise_id : answer.team_id) ?? '';
+  const found: Finding[] = [
+    { check, state: 'ok', says: `accepted by ${answer.team}` },
+    ...checkScopes(given, subject),
+  ];
+  for (const channel of channels) found.push(await checkChannel(client, channel, subject));
+  const probed = probe === undefined ? [] : await probeNativeBlocks(client, probe, tenant, subject);
+  return [...found, ...describeSupport(support?.list(tenant) ?? []), ...probed];
 }
 
-const lacking: Readonly<Record<keyof Examples, string>> = {
-  zone: 'no pull zone is known; give --zone',
-  app: 'no pull zone uses an app; give --app',
-  'shield-zone': 'give --shield-zone',
+function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
+  return new WebClient(token.reveal(), {
+    slackApiUrl: config.slack.apiUrl,
+    allowAbsoluteUrls: false,
+    fetch: slackFetch,
+    timeout: 5_000,
+    retryConfig: { retries: 1 },
+    // The findings tell what fails.
+    logger: createLibraryLog(createLogger('silent')),
+  });
+}
+
+function checkScopes(given: readonly string[], { config }: Options): Finding[] {
+  const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
+  const fix = `Paste ${nameManifest(config)} under App Manifest again and reinstall the app.`;
+  const found = lacking.map(
+    ([scope, { lost, optional = false }]): Finding => ({
+      check: `scope ${scope}`,
+      state: optional ? 'limited' : 'failed',
+      says: `not granted; without it: ${lost}`,
+      fix,
+    }),
+  );
+  if (found.length === 0) found.push({ check: 'scopes', state: 'ok', says: 'all are granted' });
+  // Only where Slack's assistant could reach the bot.
+  if (config.web.publicUrl === undefined || !config.slack.signingSecret) return found;
+  const check = 'scope mcp:connect';
+  if (given.includes('mcp:connect'))
+    return [...found, { check, state: 'ok', says: 'granted, for Slack’s assistant' }];
+  const says = 'not granted: Slack’s assistant has no tools of the bot (docs/assistant.md)';
+  return [...found, { check, state: 'skipped', says }];
+}
+
+function nameManifest({ slack }: Subject['config']): string {
+  const isShared = slack.installing.kind === 'oauth';
+  return isShared ? 'manifest.distribution.yml (or, in one organization, manifest.yml)' : 'manifest.yml';
+}
+
+export async function checkAppToken(subject: Subject): Promise<Finding[]> {
+  const check = 'socket mode';
+  const { apiUrl, appToken } = subject.config.slack;
+  if (!appToken) return [];
+  let socket = new URL(apiUrl).host === 'slack.com' ? 'wss://wss-primary.slack.com' : undefined;
+  const findings: Finding[] = [];
+  try {
+    socket = (await createClient(appToken, subject).apps.connections.open()).url ?? socket;
+    findings.push({ check, state: 'ok', says: 'the app token opens connections' });
+  } catch (error) {
+    const fix = 'SLACK_APP_TOKEN needs the scope connections:write, and the app Socket Mode enabled.';
+    findings.push({ check, state: 'failed', ...describeFailure(error, subject, fix) });
+  }
+  if (socket === undefined || new URL(socket).host === new URL(apiUrl).host) return findings;
+  const { origin } = new URL(socket.replace(/^ws/u, 'http'));
+  return [...findings, await checkHost(subject.fetch, 'slack', origin)];
+}
+
+export function checkConnections({ running }: Subject): Finding[] {
+  const check = 'connections';
+  const count = running?.slackConnections();
+  if (count === undefined) return [];
+  const silent = count === 0 ? 'no connection to Slack has delivered anything for 15 s' : undefined;
+  const says = [silent, running?.findSlackProblem?.()].filter((one) => one !== undefined).join(': ');
+  return [says === '' ? { check, state: 'ok', says: `${count} open` } : { check, state: 'failed', says }];
+}
+
+/** Below Slack's own limit of five minutes for the age of a delivery. */
+const maxSkewSeconds = 240;
+
+export async function checkClock(subject: Subject): Promise<Finding[]> {
+  const check = 'clock';
+  const skew = await (subject.running?.findSkew() ?? askSkew(subject));
+  if (typeof skew === 'object') return [{ check, state: 'failed', ...skew }];
+  // Whether Slack can be reached is another question for a running bot.
+  if (skew === undefined) return [{ check, state: 'skipped', says: 'Slack’s answer has no time' }];
+  const seconds = Math.round(skew);
+  if (Math.abs(seconds) <= maxSkewSeconds) return [{ check, state: 'ok', says: `${seconds} s from Slack’s` }];
+  const where = seconds > 0 ? 'ahead of' : 'behind';
+  const says = `this machine’s clock is ${Math.abs(seconds)} s ${where} Slack’s: set it by NTP, since deliveries that seem older than five minutes are refused`;
+  return [{ check, state: 'failed', says, fix: 'Set the clock by NTP.' }];
+}
+
+async function askSkew({ config, slackFetch, now }: Subject) {
+  const url = `${config.slack.apiUrl}api.test`;
+  try {
+    const answer = await slackFetch(url, { method: 'POST', signal: AbortSignal.timeout(5_000) });
+    const theirs = Date.parse(answer.headers.get('date') ?? '');
+    return Number.isNaN(theirs) ? undefined : (now().getTime() - theirs) / 1000;
+  } catch (error) {
+    return describeUnreached(error, url);
+  }
+}
+
+async function checkChannel(client: WebClient, channel: string, options: Options): Promise<Finding> {
+  const check = `channel ${channel}`;
+  const fix = 'Type /invite @cdn there, or choose another channel.';
+  try {
+    const { channel: found } = await client.conversations.info({ channel });
+    if (found?.is_archived) return { check, state: 'failed', says: 'is archived', fix };
+    if (found?.is_member) return { check, state: 'ok', says: 'the bot is a member' };
+    return { check, state: 'failed', says: 'the bot is not a member', fix };
+  } catch (error) {
+    if (readSlackError(error) === 'missing_scope')
+      return { check, state: 'skipped', says: 'without channels:read membership is not known' };
+    return { check, state: 'failed', ...describeFailure(error, options, fix) };
+  }
+}
+
+/** Posts a chart and a table into the person's conversation, each once new and once as an edit, and deletes them. */
+async function probeNativeBlocks(
+  client: WebClient,
+  userId: string,
+  tenant: string,
+  subject: Subject,
+): Promise<Finding[]> {
+  const attempt = async <Sent>(method: string, kind: 'chart' | 'table', send: () => Promise<Sent>) => {
+    const sent = await send().catch((error: unknown) => {
+      if (readSlackError(error) !== 'invalid_blocks') throw error;
+      return undefined;
+    });
+    subject.support?.record(tenant, [{ method, kind, taken: sent !== undefined }]);
+    return sent;
+  };
+  const post = async (message: Message) => {
+    const { channel = '', ts = '' } = await client.chat.postMessage({ channel: userId, ...message });
+    return { channel, ts };
+  };
+  try {
+    for (const [kind, message] of Object.entries(probes)) {
+      const native = kind === 'chart' ? 'chart' : 'table';
+      const posted = await attempt('chat.postMessage', native, () => post(message));
+      const at = posted ?? (await post({ text: message.text }));
+      await attempt('chat.update', native, () => client.chat.update({ ...at, ...message }));
+      await client.chat.delete(at);
+    }
+    return [];
+  } catch (error) {
+    const fix = 'Look at the conversation with the bot: a chart or table of this check may still be there.';
+    return [{ check: 'charts and tables', state: 'limited', ...describeFailure(error, subject, fix) }];
+  }
+}
+
+const ways: Readonly<Record<string, string>> = {
+  'chat.postMessage': 'messages',
+  'chat.update': 'edited messages',
+  'chat.postEphemeral': 'private answers without an address',
+  response_url: 'private answers',
 };
 
-type Call = (cdn: CdnClient, id: string, now: Date, examples: Examples) => Promise<string>;
+function describeSupport(seen: Awaited<ReturnType<NativeSupport['list']>>): Finding[] {
+  return Object.entries(ways).flatMap(([method, name]): Finding[] => {
+    const here = seen.filter((one) => one.method === method);
+    if (here.length === 0) return [];
+    const list = (taken: boolean): string =>
+      here.flatMap((one) => (one.taken === taken ? [`${one.kind}s`] : [])).join(' and ');
+    const check = `charts and tables in ${name}`;
+    const refused = list(false);
+    if (refused === '') return [{ check, state: 'ok', says: `Slack shows ${list(true)}` }];
+    const says = `Slack shows no ${refused}; answers come in words`;
+    return [{ check, state: 'limited', says, fix: 'The plan of this workspace may not include them.' }];
+  });
+}
 
-/** The operations that read: what each needs, and what came, without a value of the account. */
-const operations: readonly (readonly [name: string, needs: keyof Examples | undefined, call: Call])[] = [
-  [
-    'List Pull Zones',
-    undefined,
-    async (cdn, _id, _now, examples) => {
-      const { zones, skipped } = await cdn.pullZones.all();
-      examples.zone ??= zones[0]?.id;
-      examples.app ??= zones.find(({ appId }) => appId !== undefined)?.appId;
-      return `${pluralize(zones.length, 'zone')}${skipped > 0 ? `, ${skipped} unreadable` : ''}`;
-    },
-  ],
-  ['List API Keys', undefined, async (cdn) => pluralize((await cdn.apiKeys.list()).keys.length, 'key')],
-  [
-    'Get origin error logs',
-    'zone',
-    async (cdn, id, now) => {
-      const day = await cdn.originErrors.forEach(id, toUtcDay(now), () => undefined);
-      return `${pluralize(day.entries, 'entry', 'entries')} today`;
-    },
-  ],
-  [
-    'Get Application Usage Summary',
-    'app',
-    async (cdn, id) => pluralize((await cdn.apps.summary(id)).latencyChart.length, 'latency value'),
-  ],
-  [
-    'Get upload scanning metrics',
-    'shield-zone',
-    async (cdn, id) => pluralize((await cdn.uploadScanning.metrics(id)).days.length, 'day'),
-  ],
-  [
-    'Export Event Logs as CSV',
-    'shield-zone',
-    async (cdn, id, now) => {
-      const { body } = await cdn.eventLogs.export(id, { from: new Date(now.getTime() - hourMs), to: now });
-      let bytes = 0;
-      for await (const chunk of body) bytes += chunk.length;
-      return `${pluralize(bytes, 'byte')} of the last hour`;
-    },
-  ],
-];
+/** Slack's own word, or why it did not answer: a network error is never about the token. */
+function describeFailure(error: unknown, { config }: Options, fix: string): { says: string; fix: string } {
+  const code = readSlackError(error);
+  return code === undefined
+    ? describeUnreached(error, config.slack.apiUrl)
+    : { says: `Slack says ${code}`, fix };
+}
 
-export async function checkOperations(cdn: CdnClient, examples: Examples, now: Date): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const [check, needs, call] of operations) {
-    const id = needs && examples[needs];
-    if (needs && id === undefined) {
-      findings.push({ check, state: 'skipped', says: lacking[needs] });
-      continue;
-    }
-    const start = performance.now();
-    const ms = (): number => Math.round(performance.now() - start);
-    const found = await call(cdn, id ?? '', now, examples).then(
-      (came) => ({ state: 'ok', says: `${came}, ${ms()} ms` }) as const,
-      (error: unknown) => describeRefusedByCdn(error),
-    );
-    findings.push({ check, ...found });
-  }
-  return findings;
+const mostChannels = 20;
+
+/** The channels, without people, that digests and watches post to, of one tenant or of all. */
+export async function findChannels({ db }: Pick<Database, 'db'>, tenant?: string): Promise<string[]> {
+  const { rows } = await sql<{ channel: string }>`
+    select channel from reports
+    where deleted_at is null and channel ~ '^[CG]' and (${tenant ?? null}::text is null or tenant = ${tenant ?? null})
+    group by channel order by channel limit ${mostChannels}`.execute(db);
+  return rows.map(({ channel }) => channel);
 }

@@ -317,7 +317,7 @@ export function chooseWindow(value: string, now: Date): Window {
   return { from: new Date(Math.max(from, findOldestEnd(now).getTime())), to };
 }
 
-export const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
+const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 
 /** With a note where the window had to change. */
 function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {

@@ -30,8 +30,7 @@ import {
   writeFilters,
 } from '../../views/origin-errors/question.ts';
 import { type SharedFile, sharedFiles } from '../../views/share.ts';
-import { renderNoZones } from '../../views/zones/list.ts';
-import { everyZone } from '../../views/zones/query.ts';
+import { everyZone, renderNoZones } from '../../views/zones/list.ts';
 import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';

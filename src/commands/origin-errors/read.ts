@@ -6,7 +6,7 @@ import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
 import { hourMs, listDays, minuteMs, toUtcDay } from '../../lib/time.ts';
-import { findStart, type Report, rankKinds } from '../../views/origin-errors/origin-errors.ts';
+import { findStart, type Report } from '../../views/origin-errors/origin-errors.ts';
 import type { Overview, ZoneErrors } from '../../views/origin-errors/overview.ts';
 import {
   chooseParts,
@@ -251,8 +251,11 @@ export async function* readOverview(
       if (!counted || counted.failures.length > 0) throw counted?.failures[0]?.reason;
       const { counts, incomplete } = counted;
       const recent = readRecent(period, counted, takenAt);
-      const { total, last } = counts;
-      const [mostly] = rankKinds(counts.groups);
+      const {
+        total,
+        last,
+        kinds: [mostly],
+      } = counts;
       zones.push({
         zone,
         total,

@@ -3,7 +3,7 @@ import { UserError } from '../../errors.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import { countOf, formatCount } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
-import { rankKinds, renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
+import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
 import { type Overview, renderOverview } from '../../views/origin-errors/overview.ts';
 import { type Question, rollBack } from '../../views/origin-errors/question.ts';
 import type { Context } from '../define.ts';
@@ -97,8 +97,7 @@ async function answerOne(
   const report = await createReport({ ...question, zone }, context);
   const message = renderOriginErrors(report, { ...view, picture: 'kinds' });
   const { counts, takenAt, before, change, origin, recent, undated, unread, incomplete } = report;
-  const kinds = rankKinds(counts.groups);
-  const shown = kinds.slice(0, most.kinds);
+  const shown = counts.kinds.slice(0, most.kinds);
   return {
     asOf: takenAt,
     warnings: [
@@ -106,7 +105,7 @@ async function answerOne(
       ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
       undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
     ],
-    counts: [shown.length, kinds.length],
+    counts: [shown.length, counts.kinds.length],
     data: {
       from: toDate(question.period.from),
       to: toDate(question.period.to),

@@ -5,8 +5,13 @@ import { renderApp } from '../../views/apps.ts';
 import { formatCount, pluralize } from '../../views/blocks/format.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
 import { compareZones as compareRows, renderChanges, renderComparison } from '../../views/zones/changes.ts';
-import { renderNoZones, renderZoneList } from '../../views/zones/list.ts';
-import { type ZoneQuery, zoneFilters, zoneSorts } from '../../views/zones/query.ts';
+import {
+  renderNoZones,
+  renderZoneList,
+  type ZoneQuery,
+  zoneFilters,
+  zoneSorts,
+} from '../../views/zones/list.ts';
 import { describeChange, nameChange } from '../../views/zones/settings.ts';
 import { listEverything, listParts, renderZone } from '../../views/zones/zone.ts';
 import { readApp } from '../apps.ts';
@@ -68,7 +73,7 @@ export const listZones = defineTool({
     const message =
       zones.length === 0
         ? renderNoZones(query, account, [])
-        : renderZoneList({ zones, query, totals, account, skipped, takenAt, offer: undefined, panel });
+        : renderZoneList({ zones, query, totals, account, skipped, takenAt, panel });
     const shown = zones.slice(0, limit);
     return {
       asOf: takenAt,

@@ -10,7 +10,7 @@ import {
   type ZoneQuery,
   zoneFilters,
   zoneSorts,
-} from '../../views/zones/query.ts';
+} from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
 import type { Token, Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
@@ -64,8 +64,8 @@ function checkLength(typed: string): string {
 }
 
 const part = z.string().trim().max(maxSearchLength).optional();
-/** The fields of the form, and the values of a button; those of an older version may have more. */
-export const queryFields = z
+/** The values of a button; those of an older version may have more. */
+const queryFields = z
   .object({
     search: part,
     sort: z.enum(zoneSorts).default('attention'),
@@ -167,9 +167,10 @@ const filterAliases = new Map<string, ZoneFilter>([
   ['logging', 'no-logging'],
 ]);
 
-export function findMeantFilter(query: ZoneQuery): ZoneQuery | undefined {
+/** `zones disabled`, where no zone is called so. */
+export function readFilterName(query: ZoneQuery): ZoneQuery {
   const only = zoneFilters.find((filter) => filter === query.search.toLowerCase());
-  return only && query.only === undefined ? { ...query, search: '', only } : undefined;
+  return only && query.only === undefined ? { ...query, search: '', only } : query;
 }
 
 function readChoice<Choice extends string>(

@@ -5,10 +5,8 @@ import { UserError } from '../../errors.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { isNote } from '../../views/blocks/menu.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as lists from '../../views/zones/list.ts';
-import { renderSearchForm, type ZoneQuery } from '../../views/zones/query.ts';
 import {
   describeNeeds,
   renderUnclearZone,
@@ -30,14 +28,7 @@ import {
   type ZoneName,
 } from './lookup.ts';
 import { defineZonePicker } from './pickers.ts';
-import {
-  decodeZoneQuery,
-  findMeantFilter,
-  queryFields,
-  queryNames,
-  readZoneQuery,
-  selectZones,
-} from './query.ts';
+import { decodeZoneQuery, queryNames, readFilterName, readZoneQuery, selectZones } from './query.ts';
 import type { CachedZones } from './zone-cache.ts';
 
 export const zoneCommand: Command = {
@@ -167,21 +158,6 @@ const zonesCommand: Command = {
   },
 };
 
-const searchForm = defineForm({
-  id: 'zones:search',
-  needs: 'read',
-  fields: queryFields.superRefine(({ carried }, fields) => {
-    for (const path of ['script', 'app'] as const)
-      if (isNote(carried[path] ?? ''))
-        fields.addIssue({
-          code: 'custom',
-          path: [path],
-          message: `That line is not ${path === 'app' ? 'an app' : 'a script'}. Pick one.`,
-        });
-  }),
-  run: (query, context: Context) => listZones(query, context),
-});
-
 export const zones: Feature = {
   name: 'zones',
   commands: [zonesCommand, zoneCommand],
@@ -194,7 +170,6 @@ export const zones: Feature = {
         return renderList(await loadAllZones(context), decodeZoneQuery(value), context);
       },
     },
-    { id: 'zones:form', needs: 'read', modal: (value) => renderSearchForm(decodeZoneQuery(value)) },
     {
       id: 'zones:csv',
       needs: 'read',
@@ -209,12 +184,12 @@ export const zones: Feature = {
     },
     ...zoneActions,
   ],
-  forms: [zoneForm, searchForm],
+  forms: [zoneForm],
   pickers: [zonePicker],
   shortcuts: [{ id: 'zones:find', needs: 'read', modal: () => renderZoneForm() }],
 };
 
-async function* listZones(query: ZoneQuery, context: Context): AsyncGenerator<Message, void> {
+async function* listZones(query: lists.ZoneQuery, context: Context): AsyncGenerator<Message, void> {
   const mine = context.zoneCache.forPerson(context.person);
   const known = mine.get();
   if (known) return yield renderList(known, query, context);
@@ -227,15 +202,25 @@ async function* listZones(query: ZoneQuery, context: Context): AsyncGenerator<Me
 
 function renderList(
   { zones: all, skipped, takenAt }: CachedZones,
-  query: ZoneQuery,
+  query: lists.ZoneQuery,
   { panel }: Context,
 ): Message {
-  const zones = selectZones(all, query);
-  const [account, offer, totals] = [all.length, findMeantFilter(query), sumTotals(zones)];
+  const found = selectZones(all, query);
+  const meant = found.length > 0 ? query : readFilterName(query);
+  const zones = meant === query ? found : selectZones(all, meant);
+  const account = all.length;
   if (zones.length > 0)
-    return lists.renderZoneList({ zones, query, totals, account, skipped, takenAt, offer, panel });
-  const names = query.search ? all.map(({ name }) => name) : [];
-  return lists.renderNoZones(query, account, findClosest(query.search, names), offer);
+    return lists.renderZoneList({
+      zones,
+      query: meant,
+      totals: sumTotals(zones),
+      account,
+      skipped,
+      takenAt,
+      panel,
+    });
+  const names = meant.search ? all.map(({ name }) => name) : [];
+  return lists.renderNoZones(meant, account, findClosest(meant.search, names));
 }
 
 /** Lines between two pauses: about a millisecond's work. */

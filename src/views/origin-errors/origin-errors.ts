@@ -1,5 +1,5 @@
 import type { Button, ModalView } from '@slack/types';
-import type { Group, OriginErrorCounts } from '../../api/origin-errors/counts.ts';
+import type { OriginErrorCounts } from '../../api/origin-errors/counts.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { actions, context, type Message, type MessageBlock, say, section } from '../blocks/blocks.ts';
@@ -84,31 +84,9 @@ function findLastDay({ period, takenAt }: Pick<Report, 'period' | 'takenAt'>): D
   return new Date(Math.min(takenAt.getTime(), period.to - 1));
 }
 
-export interface Kind extends Pick<Group, 'errorCode' | 'statusCode' | 'count' | 'first' | 'last'> {
-  readonly places: readonly (readonly [name: string, count: number])[];
-}
-
-export function rankKinds(groups: readonly Group[]): Kind[] {
-  const kinds = Map.groupBy(groups, ({ errorCode, statusCode }) => `${errorCode} ${statusCode}`);
-  return [...kinds.values()]
-    .map((of): Kind => {
-      const [{ errorCode, statusCode } = {}] = of;
-      const times = of.flatMap(({ first, last }) => [first, last]).filter((at) => at !== undefined);
-      return {
-        errorCode,
-        statusCode,
-        count: of.reduce((sum, { count }) => sum + count, 0),
-        first: times.length > 0 ? Math.min(...times) : undefined,
-        last: times.length > 0 ? Math.max(...times) : undefined,
-        places: of.map(({ serverZone, count }) => [serverZone ?? 'not reported', count] as const),
-      };
-    })
-    .toSorted((a, b) => b.count - a.count);
-}
-
 /** When the most frequent kind began: other kinds come now and then in most zones. */
-export function findStart({ groups, first }: OriginErrorCounts): number | undefined {
-  return rankKinds(groups)[0]?.first ?? first;
+export function findStart({ kinds: [main], first }: OriginErrorCounts): number | undefined {
+  return main?.first ?? first;
 }
 
 export interface ReportView {
@@ -184,8 +162,10 @@ const causes: Readonly<Record<string, string>> = {
 /** ``The CDN cannot resolve `origin-shop.example.com` (`dns_lookup` 502): 129 of 240 errors, since 01:12`` */
 function describeCause(report: Report, clock: Clock): string {
   const { counts, origin } = report;
-  const [main] = rankKinds(counts.groups);
-  const { total } = counts;
+  const {
+    total,
+    kinds: [main],
+  } = counts;
   if (!main || (main.count === 1 && total > 1)) return '';
   const { errorCode = '', statusCode = 'no status', count, first } = main;
   const sample = counts.samples.find((one) => (one.errorCode ?? '') === errorCode);
@@ -297,9 +277,8 @@ const renderers = {
 const mostLines = 6;
 
 /** `*dns_lookup 502* · 129 · DE 65, NY 31, +3 · since 01:12` */
-function renderKinds({ counts: { groups }, ...report }: Report, clock: Clock): MessageBlock[] {
+function renderKinds({ counts: { kinds }, ...report }: Report, clock: Clock): MessageBlock[] {
   const lastDay = findLastDay(report);
-  const kinds = rankKinds(groups);
   const lines = kinds.slice(0, mostLines).map((kind) => {
     const since = kind.first !== undefined && `since ${clock.moment(kind.first, lastDay)}`;
     const name = `*${escapeMrkdwn(formatKind(kind), 60)}*`;

@@ -13,18 +13,104 @@ import {
   formatRoundMoney,
   pluralize,
 } from '../blocks/format.ts';
-import { type Cell, renderTable } from '../blocks/table.ts';
-import { join, plainText } from '../blocks/text.ts';
-import {
-  describeFilter,
-  describeNone,
-  encodeZoneQuery,
-  everyZone,
-  isFiltered,
-  writeZoneQuery,
-  type ZoneQuery,
-} from './query.ts';
+import { type Cell, formatCell, renderTable } from '../blocks/table.ts';
+import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
 import { describeStatus, pickZone, quoteWord } from './rows.ts';
+
+export const zoneSorts = ['attention', 'bandwidth', 'charges', 'name'] as const;
+export const zoneFilters = [
+  'attention',
+  'suspended',
+  'disabled',
+  'off',
+  'above-80',
+  'no-certificate',
+  'old-tls',
+  'no-logging',
+] as const;
+export const carriedKinds = ['origin', 'script', 'app', 'storage', 'host'] as const;
+
+export type ZoneFilter = (typeof zoneFilters)[number];
+export type Carried = (typeof carriedKinds)[number];
+
+export interface ZoneQuery {
+  readonly search: string;
+  /** What needs attention comes first, then the bandwidth; or by one number or the name. */
+  readonly sort: (typeof zoneSorts)[number];
+  readonly only: ZoneFilter | undefined;
+  readonly carried: Readonly<Partial<Record<Carried, string>>>;
+}
+
+export const everyZone: ZoneQuery = { search: '', sort: 'attention', only: undefined, carried: {} };
+
+function isFiltered({ search, only, carried }: ZoneQuery): boolean {
+  return search !== '' || only !== undefined || Object.keys(carried).length > 0;
+}
+
+/** Never empty: Slack refuses a button without a value. */
+export function encodeZoneQuery({ search, sort, only, carried }: ZoneQuery): string {
+  const pairs = { sort, search, only: only ?? '', ...carried };
+  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
+}
+
+export function writeZoneQuery({ search, sort, only, carried }: ZoneQuery): string {
+  return join(
+    [
+      'zones',
+      search && quoteWord(search),
+      only && `only:${only}`,
+      ...Object.entries(carried).map(([kind, value]) => `${kind}:${quoteWord(value)}`),
+      sort !== everyZone.sort && `sort:${sort}`,
+    ],
+    ' ',
+  );
+}
+
+const filterWords: Record<ZoneFilter, { readonly many: string; readonly one: string }> = {
+  attention: { many: 'needing attention', one: 'needs attention' },
+  suspended: { many: 'suspended', one: 'is suspended' },
+  disabled: { many: 'disabled', one: 'is disabled' },
+  off: { many: 'disabled or suspended', one: 'is disabled or suspended' },
+  'above-80': { many: 'above 80 % of a limit', one: 'is above 80 % of a limit' },
+  'no-certificate': { many: 'without a certificate', one: 'lacks a certificate' },
+  'old-tls': { many: 'with TLS 1.0 or 1.1', one: 'has TLS 1.0 or 1.1' },
+  'no-logging': { many: 'without logging', one: 'is without logging' },
+};
+
+/** Of many zones, of one, and how long an id is shown; a part of an address is code. */
+const carriedWords: Record<Carried, { readonly many: string; readonly one: string; readonly id?: number }> = {
+  origin: { many: 'with the origin', one: 'has the origin' },
+  script: { many: 'with the script', one: 'runs the script', id: 40 },
+  app: { many: 'of the app', one: 'leads to the app', id: 60 },
+  storage: { many: 'of the storage zone', one: 'uses the storage zone', id: 40 },
+  host: { many: 'with the hostname', one: 'has the hostname' },
+};
+
+function listCarried({ carried }: ZoneQuery) {
+  return Object.entries(carried).map(([kind, value]) => ({ value, ...carriedWords[kind as Carried] }));
+}
+
+function describeFilter(query: ZoneQuery, of: number): string {
+  const how = [
+    query.search && `matching ${formatCode(query.search, 60)}`,
+    query.only && filterWords[query.only].many,
+    ...listCarried(query).map(
+      ({ many, id, value }) => `${many} ${id ? escapeMrkdwn(value, id) : formatCode(value, 60)}`,
+    ),
+  ];
+  return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
+}
+
+function describeNone(query: ZoneQuery): string {
+  return join(
+    [
+      query.search && `matches ${formatCode(query.search)}`,
+      query.only && filterWords[query.only].one,
+      ...listCarried(query).map(({ one, value }) => `${one} ${formatCode(value, 60)}`),
+    ],
+    ' and ',
+  );
+}
 
 export interface ZoneList {
   readonly zones: readonly ZoneSummary[];
@@ -33,12 +119,11 @@ export interface ZoneList {
   readonly account: number;
   readonly skipped: number;
   readonly takenAt: Date;
-  readonly offer?: ZoneQuery | undefined;
   readonly panel: PanelPages;
 }
 
 export function renderZoneList(list: ZoneList): Message {
-  const { zones, query, totals, account, skipped, takenAt, offer, panel } = list;
+  const { zones, query, totals, account, skipped, takenAt, panel } = list;
   const count = pluralize(totals.zones, 'zone');
   const filter = describeFilter(query, account);
   const { used: bytes, usedUnreported, charges: money, chargesUnreported } = totals;
@@ -64,7 +149,7 @@ export function renderZoneList(list: ZoneList): Message {
       `${used} · ${charges}`,
     ],
     picture: renderZoneTable(zones, query),
-    actions: [offer && offerButton(offer), pickZone()],
+    actions: [pickZone()],
     share: writeZoneQuery(query),
     more: [
       button('Refresh', 'zones:page:refresh', `${value}&fresh=1`),
@@ -72,7 +157,6 @@ export function renderZoneList(list: ZoneList): Message {
       isFiltered(query)
         ? button('All zones', 'zones:page:all', encodeZoneQuery(everyZone))
         : button('Disabled and suspended', 'zones:page:off', encodeZoneQuery({ ...query, only: 'off' })),
-      button('Search in a form', 'zones:form', value),
       ...linkedKinds.map((kind) => {
         const id = query.carried[kind];
         return id && panelButton(panel, kind, id, `Open this ${kind} in the panel`);
@@ -103,30 +187,20 @@ const linkedKinds = ['script', 'app', 'storage'] as const;
 
 /** What needs attention and why first; a number that is not reported sorts below zero. */
 function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
-  const carried = carriedColumns.filter(({ kind }) => query.carried[kind] !== undefined);
   const isAttentionFirst = query.sort === 'attention' && zones.some((zone) => rankAttention(zone) > 0);
   return renderTable({
     caption: isAttentionFirst
       ? 'needs attention first'
       : `by ${query.sort === 'attention' ? 'bandwidth' : query.sort}`,
-    columns: [
-      'Zone',
-      ...carried.map(({ name }) => name),
-      'Status',
-      'Month',
-      'Of limit',
-      'Charges',
-      'Weak settings',
-    ],
+    columns: ['Zone', 'Status', 'Month', 'Of limit', 'Charges', 'Weak settings'],
     rows: zones
       .slice(0, 100)
       .map((zone): Cell[] => [
         zone.name || 'unnamed',
-        ...carried.map(({ kind, cell }) => cell(zone, query.carried[kind] ?? '')),
         describeStatus(zone),
-        toCell(zone.bandwidthUsed, formatBytes),
+        formatCell(zone.bandwidthUsed, formatBytes),
         toShareCell(zone),
-        toCell(zone.charges, formatMoney),
+        formatCell(zone.charges, formatMoney),
         zone.weaknesses?.map((weakness) => weaknessWords[weakness]).join(', ') ?? '',
       ]),
     total: zones.length,
@@ -134,29 +208,6 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
 }
 
 const weaknessWords: Record<Weakness, string> = { 'old-tls': 'old TLS', 'no-logging': 'no logging' };
-
-const carriedColumns: readonly {
-  readonly kind: 'origin' | 'script' | 'host';
-  readonly name: string;
-  readonly cell: (zone: ZoneSummary, wanted: string) => string;
-}[] = [
-  { kind: 'origin', name: 'Origin', cell: ({ originUrl }) => originUrl ?? '' },
-  {
-    kind: 'script',
-    name: 'Script runs',
-    cell: ({ edgeScriptId }, wanted) => (edgeScriptId === wanted ? 'at the edge' : 'as middleware'),
-  },
-  {
-    kind: 'host',
-    name: 'Hostname',
-    cell: ({ hostnames }, wanted) =>
-      hostnames.find((hostname) => hostname.toLowerCase().includes(wanted.toLowerCase())) ?? '',
-  },
-];
-
-function toCell(value: number | undefined, format: (value: number) => string): Cell {
-  return value === undefined ? { number: -1, text: 'not reported' } : { number: value, text: format(value) };
-}
 
 function toShareCell({ bandwidthUsed: used, bandwidthLimit: limit, isUnlimited }: ZoneSummary): Cell {
   if (isUnlimited) return { number: 0, text: 'no limit' };
@@ -169,12 +220,7 @@ export function renderLoadingZones(total: number | undefined): Message {
   return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
 
-export function renderNoZones(
-  query: ZoneQuery,
-  account: number,
-  near: readonly string[],
-  offer?: ZoneQuery,
-): Message {
+export function renderNoZones(query: ZoneQuery, account: number, near: readonly string[]): Message {
   const all = encodeZoneQuery({ ...everyZone, sort: query.sort });
   if (account === 0) {
     const text = 'Your key sees no zones. Create one in the CDN control panel, or connect another key.';
@@ -182,17 +228,12 @@ export function renderNoZones(
   }
   const text = `No zone ${describeNone(query)}: your key sees ${formatCount(account, 'zone')}.`;
   return message(text, [
-    section(near.length > 0 || offer ? `${text} Did you mean one of these?` : text),
+    section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      offer && offerButton(offer),
       ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
   ]);
-}
-
-function offerButton(offer: ZoneQuery) {
-  return button(`only:${offer.only}`, 'zones:page:only', encodeZoneQuery(offer));
 }
 
 export function renderZonesFile(

@@ -145,8 +145,6 @@ export function listEdgeRule(rule: EdgeRule, nth: number): [name: string, does: 
   return [state ? `${name} (${state})` : name, actions.join(', then '), describeCondition(rule)];
 }
 
-export const edgeRuleActions = { storage: 17, script: 21, app: 22 } as const;
-
 /** The effect of an action with its parameters, by type, as plain text. Header values are never shown. */
 const actionWords: Readonly<Record<number, (one: string, two: string) => string>> = {
   1: (to, status) => `redirect to ${to}${status && ` (${status})`}`,
@@ -158,11 +156,11 @@ const actionWords: Readonly<Record<number, (one: string, two: string) => string>
   10: (time) => `set the public cache time to ${formatTime(time)}`,
   14: (status) => `answer with the status ${status}`,
   16: (time) => `set the browser’s cache time to ${formatTime(time)}`,
-  [edgeRuleActions.storage]: (id) => `fetch from the storage zone ${id}`,
+  17: (id) => `fetch from the storage zone ${id}`,
   19: (limit) => `limit connections to ${limit}`,
   20: (limit) => `limit requests a second to ${limit}`,
-  [edgeRuleActions.script]: (id) => `run the edge script ${id}`,
-  [edgeRuleActions.app]: (id) => `fetch from the app ${id}`,
+  21: (id) => `run the edge script ${id}`,
+  22: (id) => `fetch from the app ${id}`,
 };
 
 function describeAction(action: Action): string {

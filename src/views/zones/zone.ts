@@ -8,7 +8,7 @@ import { preferLines } from '../blocks/native.ts';
 import { renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
 import { describeCondition, describeUsage } from './rows.ts';
-import { disabledBecause, edgeRuleActions, listEdgeRule, listHostname, listSection } from './settings.ts';
+import { disabledBecause, listEdgeRule, listHostname, listSection } from './settings.ts';
 
 export interface ShownZone {
   readonly zone: Zone;
@@ -258,28 +258,16 @@ function renderPartMenu(zone: Zone, chosen?: string) {
   );
 }
 
-const mostNeighbours = 10;
-
 function findNeighbours({ summary, members }: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
-  const steps = (members.EdgeRules ?? []).flatMap((rule) => [rule, ...rule.ExtraActions]);
-  const ofRules = (type: number) =>
-    steps.filter(({ ActionType }) => ActionType === type).map(({ ActionParameter1 }) => ActionParameter1);
   const logs = members.LoggingSaveToStorage ? members.LoggingStorageZoneId : undefined;
   const { storageZoneId, edgeScriptId, middlewareScriptId } = summary;
   return {
-    apps: listIds([summary.appId, ...ofRules(edgeRuleActions.app)]),
-    scripts: listIds([edgeScriptId, middlewareScriptId, ...ofRules(edgeRuleActions.script)]),
-    storage: listIds([
-      storageZoneId,
-      members.PermaCacheStorageZoneId,
-      logs,
-      ...ofRules(edgeRuleActions.storage),
-    ]),
+    apps: listIds([summary.appId]),
+    scripts: listIds([edgeScriptId, middlewareScriptId]),
+    storage: listIds([storageZoneId, members.PermaCacheStorageZoneId, logs]),
   };
 }
 
-/** Unique ids; drops values that are not ids, since a rule parameter can be any text. */
 function listIds(found: readonly (string | undefined)[]): string[] {
-  const ids = found.filter((id) => id !== undefined && /^[\w-]{1,40}$/u.test(id));
-  return [...new Set(ids)].slice(0, mostNeighbours) as string[];
+  return [...new Set(found.filter((id) => id !== undefined))];
 }

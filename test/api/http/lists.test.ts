@@ -96,39 +96,6 @@ test('what is not the list is not gathered without a limit', () => {
   );
 });
 
-test('a broken element is a syntax error, and none that stands behind it is taken', () => {
-  const broken = fc.constantFrom(
-    '{"Id":1,"Name":oops}',
-    '{"Id":1,"Name":"x",}',
-    '',
-    '{"Id":1 "Name":2}',
-    '{]',
-    '"\\x"',
-    '01',
-    '{"Id":1,"Name":"\n"}',
-  );
-  fc.assert(
-    fc.property(
-      fc.array(value, { maxLength: 20 }),
-      broken,
-      fc.array(value, { maxLength: 20 }),
-      borders,
-      (before, broken, behind, borders) => {
-        const [first, last] = [before, behind].map((list) => list.map((one) => JSON.stringify(one)));
-        // Nothing at all between two brackets is a list.
-        if (broken === '' && before.length + behind.length === 0) return;
-        const document = `[${[...(first ?? []), broken, ...(last ?? [])].join(',')}]`;
-        const taken: unknown[] = [];
-        expect(() => cut(document, borders, taken)).toThrow(SyntaxError);
-        expect((JSON.parse(`[${(first ?? []).join(',')}]`) as unknown[]).slice(0, taken.length)).toEqual(
-          taken,
-        );
-      },
-    ),
-    { numRuns: 300 },
-  );
-});
-
 test('an element that would fill the heap is refused before it is whole', () => {
   const cutter = createCutter('Items');
   const piece = Buffer.from('[],'.repeat(20_000));

@@ -61,8 +61,8 @@ test('kinds and paths beyond the bounds are counted together', () => {
       path: () => `/folder-${nth}`,
       details: () => undefined,
     });
-  const { total, groups, prefixes, prefixCount } = counter.result();
-  expect([total, groups.length, prefixes.length, prefixCount]).toEqual([10_100, 2_001, 100, 10_001]);
-  expect(groups[0]).toMatchObject({ errorCode: 'other errors', count: 8_100 });
+  const { total, kinds, prefixes, prefixCount } = counter.result();
+  expect([total, kinds.length, prefixes.length, prefixCount]).toEqual([10_100, 501, 100, 10_001]);
+  expect(kinds[0]).toMatchObject({ errorCode: 'other errors', count: 9_600 });
   expect(prefixes[0]).toEqual(['other paths', 100]);
 });

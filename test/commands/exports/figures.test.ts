@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { generateEventRows } from '../../../simulator/cdn/event-rows.ts';
 import { createEventCounter, readHeader } from '../../../src/commands/exports/csv.ts';
 import type { EventFigures } from '../../../src/views/exports/exports.ts';
-import { cell } from './arbitraries.ts';
 
 const [from, to] = [Date.UTC(2026, 10, 20, 9, 30), Date.UTC(2026, 10, 21, 9, 30)];
 
@@ -48,31 +47,6 @@ test('the figures of a log of the simulated CDN are those of its rows', () => {
     ip: topOf(rows.map((row) => row.ip)),
   });
   expect(figures.bars?.counts.reduce((sum, one) => sum + one, 0)).toBe(3000);
-});
-
-test('columns are found in any order, and any may be missing', () => {
-  const names = fc
-    .shuffledSubarray(['timestamp', 'Action', 'country_code', 'Rule ID', 'clientIp', 'url', 'more'], {
-      minLength: 1,
-    })
-    .filter((header) => header.join() !== 'more');
-  const file = names.chain((header) =>
-    fc.record({
-      header: fc.constant(header),
-      rows: fc.array(fc.array(cell, { minLength: header.length, maxLength: header.length })),
-    }),
-  );
-  const known = { action: 'Action', country: 'country_code', rule: 'Rule ID' } as const;
-  fc.assert(
-    fc.property(file, ({ header, rows }) => {
-      const figures = count([header, ...rows]);
-      for (const [subject, name] of Object.entries(known)) {
-        const column = header.indexOf(name);
-        const counts = figures.top[subject as keyof typeof known];
-        expect(counts).toEqual(column < 0 ? undefined : topOf(rows.map((row) => row[column] ?? '')));
-      }
-    }),
-  );
 });
 
 test('one address is counted once however it is written', () => {

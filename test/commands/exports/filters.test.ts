@@ -48,13 +48,3 @@ test('any values, joined, are read as the same values', () => {
     ),
   );
 });
-
-test('no text makes reading fail', () => {
-  const text = fc.string({ unit: 'binary' });
-  fc.assert(
-    fc.property(text, text, text, (field, op, typed) => {
-      const read = readFilter(field, op, typed);
-      expect(typeof read === 'string' || read.value.length > 0).toBe(true);
-    }),
-  );
-});

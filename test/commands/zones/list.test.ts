@@ -1,20 +1,10 @@
 import { expect, test } from 'vitest';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
-import { findAction, findCommand } from '../../../src/commands/registry.ts';
+import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
-import {
-  alice,
-  bob,
-  buttons,
-  createCommandHarness,
-  readRows,
-  readText,
-  setup,
-} from '../../support/command-harness.ts';
-import { findViewProblems } from '../../support/slack-limits.ts';
+import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 
 /** The names in the table, in order. */
@@ -142,7 +132,7 @@ test('each filter shows its zones and no others', async () => {
   }
 });
 
-test('zones are found by what they carry, which stands beside their names', async () => {
+test('zones are found by what they carry', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const [zone, other] = harness.cdn.data.zones;
@@ -150,48 +140,21 @@ test('zones are found by what they carry, which stands beside their names', asyn
   Object.assign(zone, { OriginUrl: 'https://Origin-Eu.example.net/a', EdgeScriptId: 70_001 });
   Object.assign(other, { MiddlewareScriptId: 70_001, StorageZoneId: 70_003, MagicContainersAppId: 'appX09' });
   const host = zone.Hostnames?.at(-1)?.Value ?? '';
-  const found = async (typed: string) =>
-    readRows((await person.run(typed)).at(-1)).map((row) => row.slice(0, 2));
-  expect(await found('zones origin:origin-eu')).toEqual([[zone.Name, 'https://Origin-Eu.example.net/a']]);
-  expect(await found('zones script:70001')).toEqual([
-    [zone.Name, 'at the edge'],
-    [other.Name, 'as middleware'],
-  ]);
-  expect(await found('zones storage:70003')).toEqual([[other.Name, 'OK']]);
-  expect(await found('zones app:APPX09')).toEqual([[other.Name, 'OK']]);
-  expect(await found(`zones host:${host.slice(0, -4).toUpperCase()}`)).toEqual([[zone.Name, host]]);
+  const found = async (typed: string) => names((await person.run(typed)).at(-1));
+  expect(await found('zones origin:origin-eu')).toEqual([zone.Name]);
+  expect(await found('zones script:70001')).toEqual([zone.Name, other.Name]);
+  expect(await found('zones storage:70003')).toEqual([other.Name]);
+  expect(await found('zones app:APPX09')).toEqual([other.Name]);
+  expect(await found(`zones host:${host.slice(0, -4).toUpperCase()}`)).toEqual([zone.Name]);
   expect(await found('zones script:7000')).toEqual([]);
   // Together with the rest of a query.
-  expect(await found(`zones ${zone.Name} script:70001 sort:name`)).toEqual([[zone.Name, 'at the edge']]);
+  expect(await found(`zones ${zone.Name} script:70001 sort:name`)).toEqual([zone.Name]);
   // What the list is about has a page in the panel, if one is configured.
   const [ofApp, ofScript] = [await person.run('zones app:appX09'), await person.run('zones script:70001')];
   expect(JSON.stringify(ofApp)).toContain('"url":"https://panel.example/app/appX09"');
   expect(JSON.stringify(ofScript)).not.toContain('panel.example');
   expect((await person.run('zones script:70001 only:suspended')).at(-1)?.text).toMatchSnapshot('none');
   expect((await person.run('zones script:70001 app:appX09')).at(-1)?.text).toMatchSnapshot('one');
-});
-
-test('the form narrows by the same, is filled with what is shown, and refuses lines that are none', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
-  const person = harness.person();
-  const [zone] = harness.cdn.data.zones;
-  Object.assign(zone ?? {}, { EdgeScriptId: 70_001 });
-  const answer = (await person.run('zones script:70001 only:off')).at(-1);
-  expect(buttons(answer).has('Search in a form')).toBe(false);
-  const list = (await person.run('zones script:70001')).at(-1);
-  const [id, value] = buttons(list).get('Search in a form') ?? ['', ''];
-  const form = findAction(id)?.modal?.(value, setup);
-  expect(findViewProblems(form as { type: 'modal' })).toEqual([]);
-  expect(JSON.stringify(form)).toContain('"initial_option":{"text":{"type":"plain_text","text":"70001"');
-  const [found] = (await person.submit('zones:search', {
-    search: '',
-    sort: 'name',
-    script: '70001',
-    only: undefined,
-    origin: undefined,
-  })) as Message[];
-  expect(names(found)).toEqual([zone?.Name]);
-  expect(await person.submit('zones:search', { sort: 'name', script: 'note' })).toMatchSnapshot();
 });
 
 test('the list is a file, too: every zone that it has, with what the bot knows of each', async () => {
@@ -255,26 +218,13 @@ test('a search finds ids, names, hostnames, origins, and whole ids of scripts, a
     expect(names((await person.run(`zones ${search}`)).at(-1))).toEqual([]);
 });
 
-test.each(['disabled', 'Attention'])('the search %s offers the filter of that name', async (search) => {
+test('the name of a filter is the filter, unless a zone is called so', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
-  const answer = (await person.run(`zones ${search}`)).at(-1);
-  const only = `only:${search.toLowerCase()}`;
-  const [filtered] = await person.press(...(buttons(answer).get(only) ?? ['', '']));
-  const typed = (await person.run(`zones ${only}`)).at(-1);
-  expect(names(filtered)).toEqual(names(typed));
-  expect(names(filtered).length).toBeGreaterThan(0);
-  expect(buttons(filtered).has(only)).toBe(false);
-});
-
-test('a zone with the name of a filter is shown, with the filter as an offer', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
-  const [zone] = harness.cdn.data.zones;
-  if (!zone) throw new Error('no zone');
-  zone.Name = 'disabled-things';
-  const answer = (await harness.person().run('zones disabled')).at(-1);
-  expect(names(answer)).toEqual(['disabled-things']);
-  expect(buttons(answer).has('only:disabled')).toBe(true);
+  const found = async (typed: string) => names((await person.run(typed)).at(-1));
+  expect(await found('zones Disabled')).toEqual(await found('zones only:disabled'));
+  Object.assign(harness.cdn.data.zones[0] ?? {}, { Name: 'disabled-things' });
+  expect(await found('zones disabled')).toEqual(['disabled-things']);
 });
 
 test('a search without a match offers what may have been meant, and the way back', async () => {
@@ -328,23 +278,6 @@ test('buttons act on the list that was read, until somebody types, asks for fres
   harness.advance(5 * 60_000);
   await press('Disabled and suspended');
   expect(harness.cdn.requests).toHaveLength(4);
-});
-
-test('people do not see each other’s lists', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  await harness.person(alice).run('zones');
-  await expect(harness.person(bob, 'none').run('zones')).rejects.toMatchObject({ offer: 'connect' });
-});
-
-test('names that try to be markup are shown as text', async () => {
-  await using harness = await createCommandHarness({ zones: 2 });
-  const [zone] = harness.cdn.data.zones;
-  if (zone) zone.Name = '<!channel> & <https://evil.example|shop>';
-  const [answer] = await harness.person().run('zones');
-  // A table shows text as it is, and in words it is escaped.
-  expect(names(answer)).toContain('<!channel> & <https://evil.example|shop>');
-  const words = { blocks: replaceNativeBlocks(answer?.blocks ?? []) };
-  expect(readText(words)).toContain('&lt;!channel&gt; &amp; &lt;https://evil.example|shop&gt;');
 });
 
 function nameOf(zone: PullZone): string {

@@ -6,20 +6,20 @@ import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { decodeZoneQuery, readZoneQuery } from '../../../src/commands/zones/query.ts';
-import { renderNoZones, renderZoneList } from '../../../src/views/zones/list.ts';
 import {
   carriedKinds,
   encodeZoneQuery,
-  renderSearchForm,
+  renderNoZones,
+  renderZoneList,
   writeZoneQuery,
   type ZoneQuery,
   zoneFilters,
   zoneSorts,
-} from '../../../src/views/zones/query.ts';
+} from '../../../src/views/zones/list.ts';
 import { renderUnclearZone, renderZoneOption } from '../../../src/views/zones/rows.ts';
 import { renderZone, renderZonePart, zoneParts } from '../../../src/views/zones/zone.ts';
 import { setup } from '../../support/command-harness.ts';
-import { findMessageProblems, findOptionProblems, findViewProblems } from '../../support/slack-limits.ts';
+import { findMessageProblems, findOptionProblems } from '../../support/slack-limits.ts';
 import { findProblems, number, longText as text } from '../any.ts';
 
 const at = new Date('2026-11-21T12:00:00Z');
@@ -120,12 +120,11 @@ test('any list of zones is a message that Slack takes', () => {
   fc.assert(
     fc.property(fc.array(anyZone, { minLength: 1, maxLength: 10 }), query, (zones, query) => {
       const summaries: ZoneSummary[] = zones.map(({ summary }) => summary);
-      const about = { query, offer: query, totals: sumTotals(summaries), account: 50_000, skipped: 3 };
+      const about = { query, totals: sumTotals(summaries), account: 50_000, skipped: 3 };
       expect(findProblems(renderZoneList({ zones: summaries, ...about, takenAt: at, panel }))).toEqual([]);
-      expect(findViewProblems(renderSearchForm(query))).toEqual([]);
       const { search } = query;
       const near = summaries.slice(0, 3).map(({ name }) => name);
-      expect(findMessageProblems(renderNoZones(query, 5, near, query))).toEqual([]);
+      expect(findMessageProblems(renderNoZones(query, 5, near))).toEqual([]);
       expect(
         findMessageProblems(renderUnclearZone({ kind: 'several', words: search, zones: summaries })),
       ).toEqual([]);
