@@ -240,7 +240,7 @@ async function handlePostFailure(delivery: Delivery, error: unknown): Promise<vo
 }
 
 /** Goes on with the next place. After the last one the message ends, or begins again where somebody can lift the refusal. */
-async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise<void> {
+async function refuse(delivery: Delivery, { kind, code, reference }: FailureClass): Promise<void> {
   const { row, context, places, place } = delivery;
   const { now, log } = context;
   log.info({ message: row.id, place, code }, 'message was refused by a place');
@@ -251,7 +251,7 @@ async function refuse(delivery: Delivery, { kind, code }: FailureClass): Promise
   const lifted = [first, code].find(canBeLifted);
   if (kind === 'app-gone' || lifted === undefined) {
     const reason = kind === 'app-gone' || kind === 'place-gone' ? kind : 'refused';
-    return end(delivery, { state: 'dead', reason, code: first });
+    return end(delivery, { state: 'dead', reason, code: first, reference });
   }
   log.error(
     { message: row.id, code: lifted, fix: describeLift(lifted) },
@@ -331,7 +331,7 @@ async function backOff(delivery: Delivery, change: Change, longestMs = longestBa
   await tryAgain(delivery, at, { ...change, attempts: attempts + 1 });
 }
 
-interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
+interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code' | 'reference'> {
   readonly state: 'sent' | 'unknown' | 'dead';
   readonly channel?: string;
   readonly ts?: string;
@@ -340,12 +340,11 @@ interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code'> {
 /** Ends a message, once: what follows from it commits with it. */
 async function end(
   { row, kind, about, refusal, context, place }: Delivery,
-  { state, channel, ts, reason, code = refusal?.code }: End,
+  { state, channel, ts, reason, code = refusal?.code, reference = refusal?.reference }: End,
 ): Promise<void> {
   const { db, ports, now, log } = context;
   if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
   const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
-  const { reference } = refusal ?? {};
   // The first place that took it had refused it before.
   const earlier = posted && row.place === 0 ? undefined : (row.code ?? undefined);
   const ended = { id: row.id, about, state, place, posted, reason, code: earlier ?? code, reference };

@@ -34,8 +34,6 @@ export interface Outbox {
   put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean>;
   /** Renders a message again, and updates it in Slack where it was sent. False where it is dead, unknown or missing. */
   edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
-  /** Takes back a message that nothing was sent of yet. False where it is too late. */
-  cancel(trx: Trx, id: string): Promise<boolean>;
   find(db: Db, id: string): Promise<OutboxMessage | undefined>;
 }
 
@@ -166,15 +164,6 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
         .executeTakeFirst();
       if (row?.state === 'sent') await enqueueDelivery(enqueue, row, { in: trx });
       return row !== undefined;
-    },
-    async cancel(trx, id) {
-      const { numUpdatedRows } = await trx
-        .updateTable('outbox')
-        .set({ state: 'dead', code: 'cancelled', body: null, next_at: null, changed_at: now() })
-        .where('id', '=', id)
-        .where('state', '=', 'due')
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
     },
     async find(db, id) {
       const row = await db

@@ -74,9 +74,6 @@ async function put(id: string, more: Partial<NewMessage<About>> = {}): Promise<b
   );
 }
 
-const cancel = (id: string) =>
-  harness.db.transaction().execute((trx) => harness.ports.outbox.cancel(trx, id));
-
 const edit = (id: string, text: string) => {
   shown = text;
   return harness.db.transaction().execute((trx) => harness.ports.outbox.edit(trx, id));
@@ -122,17 +119,6 @@ describe('a message', () => {
     await put('two');
     const found = ['one', 'two', 'three'].map((id) => harness.ports.outbox.find(harness.db, id));
     expect((await Promise.all(found)).map((one) => one?.state)).toEqual(['sent', 'due', undefined]);
-  });
-
-  test('that is cancelled before it is sent is not sent; afterwards it is too late', async () => {
-    await put('one');
-    expect(await cancel('one')).toBe(true);
-    await run(5);
-    expect(read()).toEqual([]);
-    expect(ended).toEqual([]);
-    await put('two');
-    await run();
-    expect(await cancel('two')).toBe(false);
   });
 
   test('that killed two processes is put aside: nothing is posted, and what follows from its end is told', async () => {

@@ -117,6 +117,8 @@ test.skipIf(postgres.skip)(
         subject: {
           condition: findCondition(condition),
           targets: [],
+          threshold: 50,
+          window: 10,
           every: 5,
           timeZone: 'UTC',
           names: [],

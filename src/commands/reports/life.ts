@@ -39,7 +39,6 @@ import {
   moveRun,
   orderColumns,
   ownerColumns,
-  postId,
   type ReportContext,
   type ReportOptions,
   type ReportPorts,
@@ -97,7 +96,6 @@ export function createReports(options: ReportOptions) {
       const report = readReport(row);
       await recordAndPlan(trx, report, by, event, detail);
       if (isAlert(report)) await adaptIncidents(trx, report, before, { outbox, now: now() });
-      else if (report.deletedAt) await cancelPosts(trx, id, outbox);
       return report as R;
     });
   const running = (order: Order) => ({
@@ -333,16 +331,6 @@ async function adaptIncidents(
 
 function describeScope({ condition, targets }: Alert['subject']): string {
   return [condition.name, ...targets.toSorted()].join(' ');
-}
-
-/** The posts of a deleted digest are not sent any more; those of a paused one are. */
-async function cancelPosts(trx: Trx, digestId: string, outbox: Outbox): Promise<void> {
-  const sending = trx
-    .selectFrom('report_runs')
-    .where('report_id', '=', digestId)
-    .where('state', '=', 'sending');
-  for (const run of await sending.selectAll().execute())
-    if (await outbox.cancel(trx, postId(run))) await moveRun(trx, run, 'sending', 'cancelled');
 }
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;

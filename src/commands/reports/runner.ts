@@ -6,9 +6,9 @@ import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue/define-job.ts';
 import { type Alert, type Digest, isAlert, isDigest, type Report } from '../../views/reports/report.ts';
 import type { AccountReads } from './accounts/reads.ts';
-import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
+import { writeObservation, writeUnreadable } from './alerts/write.ts';
 import type { Observation } from './checks/check.ts';
-import { findCondition } from './checks/list.ts';
+import { evaluate } from './checks/list.ts';
 import { runDigest } from './digests/run-digest.ts';
 import { announceReinstalled, classifyCdnFailure, findRefusal, pauseReport } from './life.ts';
 import {
@@ -19,7 +19,6 @@ import {
   enqueueRun,
   findDigest,
   insertRun,
-  isWithin,
   type ReportContext,
   readReport,
   reportsDue,
@@ -162,13 +161,11 @@ async function checkAlert(
 ): Promise<void> {
   const { ports, now, signal, log } = context;
   const at = now();
-  if (isTooLate(alert, at)) return skipCheck(alert, at, context);
   let observation: Observation<unknown>;
   try {
     const refused = await findRefusal(alert, ports, signal);
     if (refused) return await pauseReport(alert, refused, context);
-    observation = await findCondition(alert.subject.condition.name).evaluate({
-      ...alert.subject,
+    observation = await evaluate(alert.subject, {
       account: await open(alert),
       now: at,
       lookedAt: alert.checkedAt,
@@ -186,10 +183,4 @@ async function checkAlert(
     return writeUnreadable(alert, { at, failure }, context);
   }
   await writeObservation(alert, { at, observation }, context);
-}
-
-/** Due within its hours while no process ran. */
-function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): boolean {
-  if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
-  return isWithin(hours, timeZone, nextDue);
 }

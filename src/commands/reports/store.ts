@@ -85,12 +85,20 @@ export function readReport(row: Selectable<Schema['reports']>): Report {
   return {
     kind: 'alert',
     ...shared,
-    subject: readBody(row.body) as AlertSubject,
+    subject: readSubject(row.body),
     checkedAt: row.checked_at ?? undefined,
     snoozed: until === null || by === null ? undefined : { until, by },
     heartbeatAt: row.heartbeat_at ?? undefined,
     state: JSON.parse(row.state ?? '{"recent":[]}') as AlertState,
   };
+}
+
+/** With the initial values of settings that nobody has chosen. */
+function readSubject(body: string): AlertSubject {
+  const stored = readBody(body) as AlertSubject;
+  const { threshold, window } = stored.condition;
+  const initial = { threshold: threshold?.initial ?? 0, window: window?.initial ?? 0 };
+  return { ...initial, ...stored };
 }
 
 export function ownerColumns(owner: Person) {
@@ -189,7 +197,7 @@ export function findNextDue(order: Order, after: Date): Date {
   return findNextRun({ time: hours.from, zone, weekdays: hours.weekdays, monthDays: [] }, after);
 }
 
-export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
+function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
   const { minutes: minute, weekday: today } = toLocalTime(timeZone, at);
   const yesterday = today === 1 ? 7 : today - 1;
   const [start, end] = [toMinutes(from), toMinutes(until)];
@@ -369,9 +377,4 @@ export async function acceptBaseline(db: Db, { report_id, due }: RunKey): Promis
     .set({ body: sql<string>`next_body`, next_body: null, next_due: null })
     .where((row) => row.and({ report_id, next_due: due }))
     .execute();
-}
-
-/** In the outbox. */
-export function postId({ report_id, due, attempts }: Pick<RunRow, 'report_id' | 'due' | 'attempts'>): string {
-  return `digest:${report_id}:${due.toISOString()}:${attempts}`;
 }

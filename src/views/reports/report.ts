@@ -99,8 +99,10 @@ export type Digest = DigestOrder & Scheduled & { readonly kind: 'digest' };
 export interface ConditionSettings {
   /** Ids of zones, apps or shield zones, or origin hosts, as the condition takes them. Empty = the whole account. */
   readonly targets: readonly string[];
-  readonly threshold?: number | undefined;
-  readonly window?: number | undefined;
+  /** 0 where the condition takes none. */
+  readonly threshold: number;
+  /** Minutes; 0 where the condition takes none. */
+  readonly window: number;
 }
 
 export interface AlertCondition extends Choice {

@@ -10,6 +10,8 @@ export type AlertHarness = Awaited<ReturnType<typeof createAlertHarness>>;
 const everyFive: AlertSubject = {
   condition: findCondition('zone-state'),
   targets: [],
+  threshold: 0,
+  window: 0,
   every: 5,
   timeZone: 'UTC',
   names: [],
@@ -20,7 +22,9 @@ const everyFive: AlertSubject = {
 export type TestSubject = Partial<Omit<AlertSubject, 'condition'>> & { readonly condition?: ConditionName };
 
 export function toSubject({ condition = 'zone-state', ...settings }: TestSubject): AlertSubject {
-  return { ...everyFive, ...settings, condition: findCondition(condition) };
+  const found = findCondition(condition);
+  const initial = { threshold: found.threshold?.initial ?? 0, window: found.window?.initial ?? 0 };
+  return { ...everyFive, ...initial, ...settings, condition: found };
 }
 
 const lookSeconds = 5 * 60;

@@ -2,7 +2,7 @@ import type { CdnData } from '../../../simulator/cdn/model.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import type { Observation } from '../../../src/commands/reports/checks/check.ts';
-import { type ConditionName, findCondition } from '../../../src/commands/reports/checks/list.ts';
+import { type ConditionName, evaluate, findCondition } from '../../../src/commands/reports/checks/list.ts';
 import { minuteMs, toUtcDay } from '../../../src/lib/time.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { ConditionSettings } from '../../../src/views/reports/report.ts';
@@ -41,13 +41,20 @@ export async function startLooks(
     },
     /** Returns a function that looks; what the condition remembers goes on as JSON, as it is stored. */
     createLook(name: ConditionName, settings: Partial<ConditionSettings> = {}) {
-      const subject = { targets: [], ...settings };
+      const condition = findCondition(name);
+      const { threshold, window } = condition;
+      const initial = { threshold: threshold?.initial ?? 0, window: window?.initial ?? 0 };
+      const subject = { condition, targets: [], ...initial, ...settings };
       let before: { at: Date; memory: unknown } | undefined;
       return async (): Promise<Observation<unknown>> => {
         const account = await world.accounts.open(alice, never);
         const now = world.now();
-        const about = { ...subject, account, now, lookedAt: before?.at, memory: before?.memory };
-        const found = await findCondition(name).evaluate(about);
+        const found = await evaluate(subject, {
+          account,
+          now,
+          lookedAt: before?.at,
+          memory: before?.memory,
+        });
         const memory = found.memory === undefined ? before?.memory : JSON.parse(JSON.stringify(found.memory));
         before = { at: now, memory };
         return found;

@@ -43,8 +43,8 @@ const subject: fc.Arbitrary<AlertSubject> = fc.record({
   condition: fc.constantFrom(...conditions),
   targets: list(id, 20),
   called: maybe(fc.dictionary(id, text)),
-  threshold: maybe(fc.nat({ max: 1_000_000 })),
-  window: maybe(fc.constantFrom(5, 60, 1440)),
+  threshold: fc.nat({ max: 1_000_000 }),
+  window: fc.constantFrom(0, 5, 60, 1440),
   every: fc.constantFrom(5, 60, 1440),
   hours: maybe(fc.constant({ weekdays: [1, 3], from: '08:00', until: '18:00' })),
   timeZone: fc.constantFrom('UTC', 'America/Argentina/ComodRivadavia'),
@@ -53,6 +53,7 @@ const subject: fc.Arbitrary<AlertSubject> = fc.record({
 });
 
 const start = Date.parse('2026-11-20T10:00:00Z');
+const unset = { targets: [], threshold: 0, window: 0, every: 5, timeZone: 'UTC', names: [], lifeSign: false };
 
 function toAlert(subject: AlertSubject, seen: Observation<unknown>, checks: number): Alert {
   const owner = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
@@ -105,13 +106,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
 
 test('an incident of many parts says how many fire, and mentions groups also of an organisation', () => {
   const names = ['U0BOB0000', 'S0ONCALL0', 'T0CORPONE/S0ONCALL1'];
-  const settings = {
-    condition: findCondition('zone-state'),
-    targets: [],
-    every: 5,
-    timeZone: 'UTC',
-    lifeSign: false,
-  } as const;
+  const settings = { ...unset, condition: findCondition('zone-state') };
   const parts = Array.from({ length: 240 }, (_, nth) => ({
     id: `${nth}`,
     name: `zone${nth}`,
@@ -165,7 +160,7 @@ test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
   ['no changes', 'settings', [], 3, '*Nothing happened* since the check before.', 'OK'],
 ])('without an incident, %s: why and the list say it', (_, name, evidence, checks, why, listed) => {
   const condition = findCondition(name);
-  const settings = { condition, targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: false };
+  const settings = { ...unset, condition };
   const alert = toAlert(settings, { parts: [], evidence }, 1);
   const state = { evidence, recent: Array<boolean>(checks).fill(false) };
   expect(renderWhy({ ...alert, state }, [], new Date(start)).text).toContain(why.replaceAll('*', ''));
@@ -173,14 +168,7 @@ test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
 });
 
 test('an incident says what is not known beside it', () => {
-  const settings = {
-    condition: findCondition('errors'),
-    targets: [],
-    every: 5,
-    timeZone: 'UTC',
-    names: [],
-    lifeSign: false,
-  };
+  const settings = { ...unset, condition: findCondition('errors') };
   const seen = { parts: [{ id: '1', name: 'shop', text: '60 errors' }], evidence: [unread] };
   const now = new Date(start);
   const { figures } = advance({ recent: [] }, undefined, seen, { now, damping: { open: [1, 1], close: 2 } });

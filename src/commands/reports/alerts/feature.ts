@@ -25,7 +25,7 @@ import { readOriginHost } from '../../origin-errors/choose-zones.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { originErrors } from '../checks/errors.ts';
-import { conditions, findCondition } from '../checks/list.ts';
+import { conditions, evaluate, findCondition } from '../checks/list.ts';
 import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
 
 const numbers = z.string().optional();
@@ -63,14 +63,14 @@ const alertFields = z
     if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
     if (condition.missingTarget !== undefined && targets.length === 0)
       wrong('target', condition.missingTarget);
-    const threshold = limits && Number(fields.threshold ?? limits.initial);
-    if (limits && !(threshold !== undefined && threshold >= limits.least && threshold <= limits.most))
+    const threshold = limits ? Number(fields.threshold ?? limits.initial) : 0;
+    if (limits && !(threshold >= limits.least && threshold <= limits.most))
       wrong('threshold', `A whole number from ${limits.least} to ${limits.most}.`);
     const every = Number(fields.every);
     if (!views.everyChoices.includes(every) || every < leastEvery) wrong('every', 'Choose from the list.');
-    const window = counted && Number(fields.window ?? counted.initial);
-    if (counted && !views.windowChoices.includes(window ?? 0)) wrong('window', 'Choose from the list.');
-    else if (window !== undefined && window < every)
+    const window = counted ? Number(fields.window ?? counted.initial) : 0;
+    if (counted && !views.windowChoices.includes(window)) wrong('window', 'Choose from the list.');
+    else if (counted && window < every)
       wrong('window', 'At least the time between two checks, or some errors are never counted.');
     const hours = fields.hours.trim() === '' ? undefined : parseHours(fields.hours);
     if (fields.hours.trim() !== '' && !hours)
@@ -147,12 +147,12 @@ export function readChoice(fields: Fields) {
 
 export function writeFields({ subject, channel }: AlertOrder): Fields {
   const { targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
-  const { name, target } = subject.condition;
+  const { name, target, ...takes } = subject.condition;
   return {
     condition: name,
     [`target:${target}`]: targets,
-    ...(threshold === undefined ? {} : { [`threshold:${name}`]: String(threshold) }),
-    ...(window === undefined ? {} : { [`window:${name}`]: String(window) }),
+    ...(takes.threshold ? { [`threshold:${name}`]: String(threshold) } : {}),
+    ...(takes.window ? { [`window:${name}`]: String(window) } : {}),
     [`every:${name}`]: String(every),
     ...(/^[CG]/u.test(channel) ? { channel } : {}),
     hours: hours ? describeHours({ hours, timeZone: '' }).trim() : '',
@@ -228,8 +228,8 @@ export const alert = defineReportFeature('alert', {
     title: 'Try it now',
     async load({ subject }, _edited, { accounts, person, signal, now }) {
       const account = await accounts.open(person, signal);
-      const about = { ...subject, account, now: now(), lookedAt: undefined, memory: undefined };
-      return views.renderTried(await findCondition(subject.condition.name).evaluate(about), subject);
+      const about = { account, now: now(), lookedAt: undefined, memory: undefined };
+      return views.renderTried(await evaluate(subject, about), subject);
     },
   },
   async readStates({ reports, person }) {

@@ -14,13 +14,14 @@ import {
 } from '../../../views/reports/incident.ts';
 import type {
   Alert,
+  AlertCondition,
   AlertState,
   Incident,
   IncidentFigures,
   IncidentPart,
   Part,
 } from '../../../views/reports/report.ts';
-import type { Condition, Observation } from '../checks/check.ts';
+import type { Observation } from '../checks/check.ts';
 import { findLostPlace, pauseReports } from '../life.ts';
 import {
   editIncident,
@@ -63,7 +64,7 @@ export function writeObservation(
     if (unreadable)
       await changeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() }, 'over');
     const { subject } = alert;
-    const about = { ...subject.condition, now: at, windowMs: (subject.window ?? 0) * minuteMs };
+    const about = { ...subject.condition, now: at, windowMs: subject.window * minuteMs };
     const step = advance(alert.state, firing?.figures, observation, about);
     const { move, figures, joined, left } = step;
     if (figures && move === 'open') await openIncident(commit, 'firing', figures);
@@ -105,10 +106,6 @@ export function writeUnreadable(
     }
     return { state: JSON.stringify({ ...state, blind } satisfies AlertState) };
   });
-}
-
-export function skipCheck(seen: Alert, at: Date, context: ReportContext): Promise<void> {
-  return withLockedAlert(seen, at, context, async () => ({}));
 }
 
 /** Does nothing where another process or a change came first: the row is no longer as it was seen. */
@@ -368,7 +365,7 @@ export function advance(
   seen: Observation<unknown>,
   about: {
     readonly now: Date;
-    readonly damping: Condition<string>['damping'];
+    readonly damping: AlertCondition['damping'];
     readonly isEvent?: boolean | undefined;
     readonly windowMs?: number;
   },

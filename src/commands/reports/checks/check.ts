@@ -17,13 +17,7 @@ import type {
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 
-/** Settings of a condition, with the initial values of those that nobody chose. */
-export interface Settings extends ConditionSettings {
-  readonly threshold: number;
-  readonly window: number;
-}
-
-interface About<Memory> {
+export interface CheckInput<Memory> extends ConditionSettings {
   readonly account: AccountReads;
   readonly now: Date;
   /** The last check that succeeded; undefined in the first. */
@@ -31,18 +25,22 @@ interface About<Memory> {
   readonly memory: Memory | undefined;
 }
 
-export type CheckInput<Memory> = About<Memory> & Settings;
 export type JudgeInput<Memory = undefined> = Omit<CheckInput<Memory>, 'account'>;
 
 /**
  * One thing that an alert can fire on. A new one is an object in its subject's check and a line in `list.ts`: its form
- * fields, its evaluation and its words. `Memory` is what it keeps from check to check, stored as JSON.
+ * fields, what it reads and how it judges that, and its words. `Memory` is what it keeps from check to check, stored as JSON.
  */
-export interface Condition<Name extends string, Memory = undefined> extends AlertCondition {
+export interface Condition<Name extends string, Facts, Memory = undefined> extends AlertCondition {
   readonly name: Name;
   /** Words behind `/cdn alert new` that choose it. */
   readonly words: RegExp;
-  readonly evaluate: (input: About<Memory> & ConditionSettings) => Promise<Observation<Memory>>;
+  readonly read: (input: CheckInput<Memory>) => Promise<Facts>;
+  /** Pure. */
+  readonly judge: (
+    facts: Facts,
+    input: JudgeInput<Memory>,
+  ) => Observation<Memory> | Promise<Observation<Memory>>;
 }
 
 export interface Observation<Memory = undefined> {
@@ -59,35 +57,9 @@ export interface Observation<Memory = undefined> {
   readonly unread?: readonly string[] | undefined;
 }
 
-export type Definition<Name extends string, Facts, Memory> = Omit<
-  Condition<Name, Memory>,
-  'describe' | 'evaluate'
-> & {
-  readonly describe: (settings: Settings) => string;
-  readonly read: (input: CheckInput<Memory>) => Promise<Facts>;
-  readonly judge: (
-    facts: Facts,
-    input: JudgeInput<Memory>,
-  ) => Observation<Memory> | Promise<Observation<Memory>>;
-};
-
-export function defineCondition<Name extends string, Facts, Memory = undefined>(
-  definition: Definition<Name, Facts, Memory>,
-) {
-  const complete = <Chosen extends ConditionSettings>(chosen: Chosen): Chosen & Settings => ({
-    ...chosen,
-    threshold: chosen.threshold ?? definition.threshold?.initial ?? 0,
-    window: chosen.window ?? definition.window?.initial ?? 0,
-  });
-  return {
-    ...definition,
-    describe: (settings: ConditionSettings) => definition.describe(complete(settings)),
-    async evaluate(chosen) {
-      const input = complete(chosen);
-      return definition.judge(await definition.read(input), input);
-    },
-  } satisfies Condition<Name, Memory>;
-}
+export const defineCondition = <Name extends string, Facts, Memory = undefined>(
+  condition: Condition<Name, Facts, Memory>,
+): typeof condition => condition;
 
 export interface Judged extends Omit<Evidence, 'isWrong'> {
   readonly id: string;

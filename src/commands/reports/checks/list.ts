@@ -1,5 +1,6 @@
+import type { AlertSubject } from '../../../views/reports/report.ts';
 import { appCost, appLatency, appStatus, appsDigest } from './apps.ts';
-import type { Condition, DigestKind } from './check.ts';
+import type { CheckInput, Condition, DigestKind, Observation } from './check.ts';
 import { errorsDigest, hostErrors, newCodes, originErrors, risingErrors } from './errors.ts';
 import { scanning, scanningDigest } from './scanning.ts';
 import { settings, settingsDigest } from './settings.ts';
@@ -43,11 +44,21 @@ export type FiguresByKind = {
 };
 
 /** What is stored of each is read back under its own name. */
-export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown>[];
+export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown, unknown>[];
 export const digestKinds = allKinds as unknown as readonly DigestKind<DigestKindName, unknown, unknown>[];
 
 export const findCondition = createFind(conditions);
 export const findDigestKind = createFind(digestKinds);
+
+/** Reads what an alert is about, and judges it. */
+export async function evaluate(
+  subject: Pick<AlertSubject, 'condition' | 'targets' | 'threshold' | 'window'>,
+  about: Pick<CheckInput<unknown>, 'account' | 'now' | 'lookedAt' | 'memory'>,
+): Promise<Observation<unknown>> {
+  const { read, judge } = findCondition(subject.condition.name);
+  const input = { ...subject, ...about };
+  return judge(await read(input), input);
+}
 
 function createFind<One extends { readonly name: string }>(all: readonly One[]) {
   return (name: string): One => {

@@ -11,12 +11,13 @@ import {
   pluralize,
 } from '../../../views/blocks/format.ts';
 import { truncate } from '../../../views/blocks/text.ts';
+import type { ConditionSettings } from '../../../views/reports/report.ts';
 import type { ZoneList } from '../../zones/zone-cache.ts';
 import {
   assertListed,
   type CheckInput,
+  type Condition,
   createNoneThereError,
-  type Definition,
   defineCondition,
   type Judged,
   type JudgeInput,
@@ -25,7 +26,6 @@ import {
   nameZone,
   type Observation,
   observe,
-  type Settings,
   showZone,
   toFact,
   toNote,
@@ -37,11 +37,11 @@ const mostKept = 50;
 type ZoneFigure = Partial<Judged> & Pick<Judged, 'is' | 'isWrong'> & { readonly severity: number };
 
 type ZoneCondition<Name extends string> = Omit<
-  Definition<Name, ZoneList, undefined>,
+  Condition<Name, ZoneList>,
   'target' | 'read' | 'judge' | 'next'
 > & {
   readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
-  readonly wrongIf: (settings: Settings) => string;
+  readonly wrongIf: (settings: ConditionSettings) => string;
   /** Zones to show as the next step if empty. */
   readonly only: string;
 };

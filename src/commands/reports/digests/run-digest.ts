@@ -7,7 +7,6 @@ import { hourMs, minuteMs } from '../../../lib/time.ts';
 import { defineMessage, type Refusal } from '../../../outbox/outbox.ts';
 import { SlackFailure } from '../../../outbox/slack-port.ts';
 import type { Db, Trx } from '../../../store/schema.ts';
-import type { Message } from '../../../views/blocks/blocks.ts';
 import type { Failure } from '../../../views/blocks/failure.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
@@ -35,7 +34,6 @@ import {
   findDigest,
   loadPast,
   moveRun,
-  postId,
   type ReportContext,
   type ReportPorts,
   type RunKey,
@@ -166,7 +164,7 @@ async function putPost(
   { digest, run, ports: { outbox }, now }: Attempt,
   { replies = 0, ...post }: Post & { readonly replies?: number },
 ): Promise<void> {
-  const id = postId(run);
+  const id = `digest:${run.report_id}:${run.due.toISOString()}:${run.attempts}`;
   const about = { digestId: digest.id, due: run.due.toISOString(), attempt: run.attempts, ...post };
   await outbox.put(trx, {
     id,
@@ -202,7 +200,6 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
     if (!rendered) throw new Error('the figures of this post are not there to be drawn');
     return renderPost(rendered, digest, run, late === undefined ? undefined : new Date(late));
   },
-  renderInstead: renderRefused,
   async ended(trx, { about, state, reason, code, reference }, context) {
     const { digestId: id, due, attempt, arrives } = about;
     const { ports, now } = context;
@@ -213,9 +210,9 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
         await enqueueRun(ports.enqueue, run, { in: trx });
       return;
     }
-    // With a code: in its place went a message that says why.
-    const hasArrived = state === 'sent' && code === undefined;
-    const to = state === 'unknown' ? state : hasArrived ? arrives : 'failed';
+    const ends = { sent: arrives, unknown: 'unknown', dead: 'failed' } as const;
+    // Nothing is left to tell of a digest that was deleted meanwhile.
+    const to = reason === 'withdrawn' ? 'cancelled' : ends[state];
     if (!(await moveRun(trx, run, 'sending', to))) return;
     // People were told: the next run compares with this one.
     if (to === 'sent') await acceptBaseline(trx, run);
@@ -230,7 +227,6 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
 const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPorts>({
   kind: 'digest-detail',
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
-  renderInstead: renderRefused,
 });
 
 async function loadPost(db: Db, { digestId, due, order }: Pick<AboutRun, 'digestId' | 'due' | 'order'>) {
@@ -241,21 +237,7 @@ async function loadPost(db: Db, { digestId, due, order }: Pick<AboutRun, 'digest
     .executeTakeFirst();
   const figures = run?.figures ? (JSON.parse(run.figures) as Collected) : undefined;
   const rendered = order && figures?.form === figuresForm ? renderDigest(figures, order) : undefined;
-  return digest && run && { digest, run, rendered };
-}
-
-async function renderRefused(
-  { digestId, due, arrives }: AboutRun,
-  refusal: Refusal,
-  { db, ports }: ReportContext,
-): Promise<Message | undefined> {
-  if (arrives === 'failed') return undefined;
-  const digest = await findDigest(db, digestId);
-  return digest && renderRunFailed(digest, new Date(due), explainRefusal(refusal, ports));
-}
-
-function explainRefusal({ code, reference }: Refusal, ports: ReportPorts) {
-  return ports.explain(new SlackFailure('refused', code, { reference }), 'digest');
+  return digest && run && !digest.deletedAt ? { digest, run, rendered } : undefined;
 }
 
 type AboutLost = Pick<AboutRun, 'digestId' | 'due'> & { readonly refusal?: Refusal | undefined };
@@ -292,7 +274,9 @@ const lostNotice = defineMessage({
     const { digest, run } = (await loadPost(db, about)) ?? {};
     // It may have arrived meanwhile.
     if (!digest || !run || run.state === 'sent') return undefined;
-    const failure = refusal ? explainRefusal(refusal, ports) : noAnswer;
+    const failure = refusal
+      ? ports.explain(new SlackFailure('refused', refusal.code, refusal), 'digest')
+      : noAnswer;
     return renderRunFailed(digest, run.due, failure, refusal ? 'posted' : 'confirmed');
   },
 });

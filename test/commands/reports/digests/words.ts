@@ -14,7 +14,6 @@ export const says = {
   missed: (runs: number) => new RegExp(`Skipped while the bot was down: ${runs} runs before this one`),
   unchanged: /No notable change/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
-  notMade: /could not be made/,
   notPosted: /could not be posted in #ops/,
   notConfirmed: /could not be confirmed in #ops. Slack gave no answer/,
   /** A notice names its reason in the words of every answer. */
