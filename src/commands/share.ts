@@ -2,7 +2,13 @@ import { personKey, tenantId } from '../auth/identity.ts';
 import { decidePosting } from '../auth/policy/authorizer.ts';
 import type { Policy } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
-import { canBeLifted, describeLift, readCode, readPlaceCode } from '../outbox/classify-failure.ts';
+import {
+  canBeLifted,
+  describeLift,
+  isPassingCode,
+  readCode,
+  readPlaceCode,
+} from '../outbox/classify-failure.ts';
 import type { Audience } from '../outbox/slack-port.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
@@ -157,10 +163,17 @@ export function assertOwnAudience(kind: Posted, channel: string, audience: Audie
   if (policy[named].includes(channel)) return;
   throw new UserError(
     `I cannot see who reads <#${channel}>, so ${what}.`,
-    audience.unknown === 'missing_scope'
-      ? `An admin can name the channel under *${setting}* in \`/cdn settings\`, or install the app again with the scopes \`channels:read\` and \`groups:read\`.`
-      : 'Invite me there (`/invite @cdn`) and try again. An admin can also name it in `/cdn settings`.',
+    describeUnseen(audience.unknown, setting),
   );
+}
+
+function describeUnseen(code: string, setting: string): string {
+  if (code === 'missing_scope')
+    return `An admin can name the channel under *${setting}* in \`/cdn settings\`, or install the app again with the scopes \`channels:read\` and \`groups:read\`.`;
+  if (isPassingCode(code)) return 'Slack does not say it right now: try again in a minute.';
+  return canBeLifted(code)
+    ? describeLift(code)
+    : 'Invite me there (`/invite @cdn`) and try again. An admin can also name it in `/cdn settings`.';
 }
 
 function explainUnposted(

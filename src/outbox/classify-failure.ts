@@ -24,18 +24,20 @@ const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
   pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
     external_channel_migrating upload_failed`,
   unclear: `internal_error fatal_error service_unavailable request_timeout update_failed file_update_failed
-    unable_to_share_files`,
-  lacking: `missing_scope not_allowed_token_type no_permission team_access_not_granted plan_upgrade_required
-    unknown_method`,
-  lift: `access_denied ekm_access_denied enterprise_is_restricted two_factor_setup_required file_uploads_disabled
-    file_uploads_except_images_disabled blocked_file_type file_upload_size_restricted storage_limit_reached
-    invalid_auth not_authed token_expired`,
-  place: `not_in_channel channel_not_found invalid_channel is_archived channel_is_archived user_disabled user_not_found
-    cannot_dm_bot messages_tab_disabled posting_to_channel_denied posting_to_general_channel_denied`,
-  app: 'account_inactive token_revoked invalid_refresh_token',
-  absent: `message_not_found is_inactive edit_window_closed cant_update_message file_not_found file_deleted
-    user_not_visible no_such_subteam subteam_disabled execution_not_in_running_state
-    function_execution_not_found`,
+    unable_to_share_files fetch_members_failed no_answer`,
+  lacking: `missing_scope not_allowed_token_type no_permission permission_denied team_access_not_granted
+    plan_upgrade_required paid_teams_only unknown_method is_bot user_is_bot user_is_restricted`,
+  lift: `access_denied app_access_restricted ekm_access_denied enterprise_is_restricted two_factor_setup_required
+    file_uploads_disabled file_uploads_except_images_disabled blocked_file_type file_type_not_allowed
+    file_upload_size_restricted file_deleting_disabled storage_limit_reached not_enabled team_disabled invalid_auth
+    not_authed token_expired`,
+  place: `not_in_channel channel_not_found invalid_channel is_archived channel_is_archived channel_is_limited_access
+    user_disabled user_not_found cannot_dm_bot messages_tab_disabled invalid_user_combination
+    method_not_supported_for_channel_type posting_to_channel_denied posting_to_general_channel_denied`,
+  app: 'account_inactive token_revoked user_removed_from_team invalid_refresh_token',
+  absent: `message_not_found is_inactive edit_window_closed cant_update_message thread_not_found not_found hash_conflict
+    file_not_found file_deleted user_not_visible users_not_found team_not_found invalid_team no_such_subteam
+    subteam_disabled execution_not_in_running_state function_execution_not_found`,
 };
 
 const meanings = new Map(
@@ -47,7 +49,13 @@ const meanings = new Map(
 /** The meaning of Slack's code; a code that is not in the table blames the request. */
 export function readCode(code = ''): CodeMeaning {
   // Slack adds kinds of restrictions to channels.
-  return /^(?:restricted_action|slack_connect_)/u.test(code) ? 'place' : (meanings.get(code) ?? 'refused');
+  if (/^(?:restricted_action|slack_connect_)/u.test(code)) return 'place';
+  return code.startsWith('http_5') ? 'unclear' : (meanings.get(code) ?? 'refused');
+}
+
+/** Whether the same question may be answered later. */
+export function isPassingCode(code = 'no_answer'): boolean {
+  return ['pass', 'unclear'].includes(readCode(code));
 }
 
 export function isPlaceCode(code: string | undefined): boolean {

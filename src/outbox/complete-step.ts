@@ -77,13 +77,13 @@ export interface StepRun {
 
 const diedAfterMs = 10 * minuteMs;
 
-/** Stores a run that was delivered, and its end in case that the work on it dies. */
+/** Stores a run that was delivered, and its end in case that the work on it dies. False if it was delivered before. */
 export async function beginStepRun(
   { db, enqueue }: Enqueuing,
   { run, installation }: StepRun,
   { now, ifItDies }: { readonly now: Date; readonly ifItDies: string },
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
     const { numInsertedOrUpdatedRows } = await trx
       .insertInto('step_runs')
       .values({
@@ -95,7 +95,7 @@ export async function beginStepRun(
       })
       .onConflict((conflict) => conflict.column('id').doNothing())
       .executeTakeFirst();
-    if (numInsertedOrUpdatedRows !== 1n) return;
+    if (numInsertedOrUpdatedRows !== 1n) return false;
     const at = new Date(now.getTime() + diedAfterMs);
     await endStepRun(
       enqueue,
@@ -103,6 +103,7 @@ export async function beginStepRun(
       { error: ifItDies },
       { in: trx, at, unlessProposed: true },
     );
+    return true;
   });
 }
 

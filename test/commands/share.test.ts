@@ -200,6 +200,8 @@ test.each([
   ['shared with another organization', shared, undefined],
   ['that Slack does not tell of', ops, 'missing_scope'],
   ['that is private and without the bot', ops, 'channel_not_found'],
+  ['that Slack does not tell of right now', ops, 'ratelimited'],
+  ['whose key management shuts the bot out', ops, 'ekm_access_denied'],
 ])('a channel %s gets nothing', async (_, channel, failure) => {
   const before = posts(channel).length;
   if (failure === 'missing_scope') bot.slack.script.withholdScopes(['channels:read', 'groups:read']);
@@ -208,6 +210,17 @@ test.each([
   expect(readStable(refused)).toMatchSnapshot();
   expect(posts(channel)).toHaveLength(before);
 });
+
+test.each(['conversations.list', 'conversations.members'])(
+  'a channel that Slack does not look for right now (%s) is not told as unknown',
+  async (method) => {
+    const channel = bot.slack.world.channels.get(deploys);
+    if (channel) Object.assign(channel, { isPrivate: true });
+    bot.slack.script.fail(method, 'internal_error');
+    expect((await type(ops, `app ${app} in #deploys`)).reads).toMatch(/internal_error/u);
+    if (channel) Object.assign(channel, { isPrivate: false });
+  },
+);
 
 test.each([
   ['ekm_access_denied', /Enterprise Key Management/u],

@@ -13,19 +13,40 @@ test.each([
   ['pass', ['message_limit_exceeded', 'external_channel_migrating']],
   ['unclear', ['service_unavailable', 'fatal_error', 'internal_error', 'request_timeout', 'update_failed']],
   ['lift', ['ekm_access_denied', 'access_denied', 'enterprise_is_restricted', 'two_factor_setup_required']],
-  ['lift', ['invalid_auth', 'token_expired', 'storage_limit_reached']],
-  ['lacking', ['no_permission', 'team_access_not_granted', 'missing_scope']],
+  [
+    'lift',
+    ['invalid_auth', 'token_expired', 'storage_limit_reached', 'file_type_not_allowed', 'not_enabled'],
+  ],
+  ['lacking', ['no_permission', 'permission_denied', 'team_access_not_granted', 'missing_scope']],
+  ['lacking', ['plan_upgrade_required', 'paid_teams_only', 'user_is_bot', 'user_is_restricted']],
   [
     'place',
     ['is_archived', 'not_in_channel', 'channel_not_found', 'restricted_action', 'restricted_action_new'],
   ],
   ['place', ['posting_to_channel_denied', 'invalid_channel', 'slack_connect_file_link_sharing_blocked']],
-  ['app', ['account_inactive', 'token_revoked']],
+  [
+    'place',
+    ['channel_is_limited_access', 'invalid_user_combination', 'method_not_supported_for_channel_type'],
+  ],
+  ['app', ['account_inactive', 'token_revoked', 'user_removed_from_team']],
+  ['unclear', ['fetch_members_failed', 'no_answer', 'http_503']],
+  ['absent', ['not_found', 'hash_conflict', 'thread_not_found', 'users_not_found', 'team_not_found']],
   [
     'absent',
     ['message_not_found', 'is_inactive', 'file_deleted', 'no_such_subteam', 'execution_not_in_running_state'],
   ],
-  ['refused', ['invalid_blocks', 'msg_too_long', 'a_new_one', 'constructor']],
+  [
+    'refused',
+    [
+      'invalid_blocks',
+      'msg_too_long',
+      'view_too_large',
+      'cant_delete_file',
+      'http_404',
+      'a_new_one',
+      'constructor',
+    ],
+  ],
 ])('Slack’s codes: %s', (meaning, codes) => {
   for (const code of codes) expect([code, readCode(code)]).toEqual([code, meaning]);
 });

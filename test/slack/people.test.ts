@@ -119,7 +119,7 @@ test('a hundred clicks a minute stay inside the tier of each method, whatever th
     expect(Math.max(...countPerMinute(method))).toBeLessThanOrEqual(most);
 });
 
-test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method'])(
+test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method', 'paid_teams_only', 'user_is_bot'])(
   'with %s from Slack everyone is non-admin; it is logged once and retried soon',
   async (error) => {
     slack.script.fail('users.info', error, 1);
@@ -148,6 +148,7 @@ test.each(['missing_scope', 'plan_upgrade_required', 'unknown_method'])(
 test.each<[string, () => void]>([
   ['ratelimited', () => slack.script.fail('*', 'ratelimited', 2)],
   ['internal_error', () => slack.script.fail('*', 'internal_error', 2)],
+  ['access_denied', () => slack.script.fail('*', 'access_denied', 2)],
   ['503', () => slack.script.fail('*', 'service_unavailable', 2, 503)],
   [
     'a broken connection',

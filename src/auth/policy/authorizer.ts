@@ -98,10 +98,10 @@ function readOnce<T>(read: () => Promise<T>, known = read) {
 
 /** Nothing is moved or ended by it: people try again, and jobs are retried. */
 export class RolesUnknown extends UserError {
-  constructor() {
+  constructor(hint = 'Try again in a minute. If it keeps happening, Slack’s reason is in the bot’s log.') {
     super(
       'Slack can’t say right now who is an admin or in a user group, so this can’t be decided.',
-      'Nothing was changed. Try again in a minute.',
+      `Nothing was changed. ${hint}`,
     );
   }
 }
@@ -178,7 +178,10 @@ export async function findOtherAdmins(
     if (admins.length > 0) return admins.map(({ id }) => id);
     if (found.some(({ profile }) => profile?.unread)) throw new RolesUnknown();
   }
-  if (candidates.length > mostProfiles) throw new RolesUnknown();
+  if (candidates.length > mostProfiles)
+    throw new RolesUnknown(
+      `No other admin is among the ${mostProfiles} people who were looked up: the team that runs this bot can name one in ADMIN_USER_IDS.`,
+    );
   return [];
 }
 

@@ -10,7 +10,7 @@ import { makeReference } from '../../telemetry/reference.ts';
 import { describeFields, type Failure } from '../../views/blocks/failure.ts';
 import { formatDuration } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
-import { readSlackError } from '../installations.ts';
+import { toSlackFailure } from '../send/clients.ts';
 import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
 
 export interface FailedDelivery {
@@ -49,12 +49,14 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
       reference,
     };
   }
-  const slackCode = error instanceof SlackFailure ? error.code : readSlackError(error);
-  const sentence = error instanceof SlackFailure ? error.sentence : undefined;
-  const ofSlack = sentence ? { message: sentence } : slackCode && describeSlackRefusal(slackCode);
-  if (ofSlack) {
-    log.warn({ ...where, code: slackCode, error }, 'Slack refused a call');
-    return { ...ofSlack, reference, retry, isTransient: true };
+  const slackFailure = toSlackFailure(error);
+  if (slackFailure instanceof SlackFailure) {
+    const { code, sentence } = slackFailure;
+    const described = sentence ? { message: sentence } : describeSlackRefusal(code);
+    if (described) {
+      log.warn({ ...where, code, error }, 'Slack refused a call');
+      return { ...described, reference, retry, isTransient: true };
+    }
   }
   log.error({ ...where, error }, 'unexpected error');
   if (isDiskFull(error)) return { ...fullDisk, reference };
@@ -92,6 +94,10 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
         hint: 'Ask the team that runs this bot to reinstall it.',
       };
     case 'absent':
+      return {
+        message: `What this was about is no longer there in Slack (${code}).`,
+        hint: 'Type `/cdn` and start again.',
+      };
     case 'refused':
       return undefined;
   }

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Action, Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
 import { findForm } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
+import { readCode } from '../../outbox/classify-failure.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Message, section } from '../../views/blocks/blocks.ts';
@@ -100,7 +101,9 @@ export function answerInModal(
     if (as === 'progress') return false;
     const view = writeModalState(toModal(title ?? 'Done', message), place);
     const update = async () => updateModal(await client(), viewId, view);
-    return (await allowSecrets(message.carries ?? [], update)) || plain(message);
+    // Where Slack takes no edit, the answer is a message: what was done must not be told as a failure.
+    const isShown = await allowSecrets(message.carries ?? [], update).catch(notShown);
+    return isShown || plain(message);
   });
 }
 
@@ -159,6 +162,12 @@ export function readModalState(privateMetadata = '{}'): Place & { readonly metad
   }
 }
 
+/** @throws what the secret scanner held back */
+export function notShown(error: unknown): false {
+  if (error instanceof SecretLeakBlocked) throw error;
+  return false;
+}
+
 /** False if the person closed it, or if `hash` is not the current view's. */
 export async function updateModal(
   client: WebClient,
@@ -170,7 +179,7 @@ export async function updateModal(
     await client.views.update({ view_id: viewId, view, ...(hash === undefined ? {} : { hash }) });
     return true;
   } catch (error) {
-    if (readSlackError(error) === undefined) throw error;
+    if (readCode(readSlackError(error)) !== 'absent') throw error;
     return false;
   }
 }

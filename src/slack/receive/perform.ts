@@ -221,7 +221,8 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     const failure = explainFailure(error, { ...work, kind }, log);
     const message = renderFailure(failure);
     try {
-      if (!(await work.showFailure?.({ client, failure, message })))
+      // Where Slack takes no edit of a form, the failure is a message.
+      if (!(await work.showFailure?.({ client, failure, message }).catch(() => false)))
         await respond(work.addTyped?.(message) ?? message, 'failure');
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');

@@ -33,6 +33,7 @@ import {
   createModalFlow,
   findKeys,
   listTyped,
+  notShown,
   type Origin,
   readFields,
   readFieldsWithoutKeys,
@@ -264,7 +265,8 @@ export async function runForm(
           const inForm = staysOpen(form, view) && answerInModal(view.id, view.title.text, turn, place);
           return sendAnswer(result, inForm || respond);
         }
-        const shown = await updateModal(await client(), view.id, writeModalState(result.modal, place));
+        const next = writeModalState(result.modal, place);
+        const shown = await updateModal(await client(), view.id, next).catch(notShown);
         if (!shown) await respond(result.message);
       },
       showFailure: async (failed) => staysOpen(form, view) && showInForm(view, failed),

@@ -23,6 +23,8 @@ interface DeliveredStep extends StepRun {
   readonly callbackId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
   readonly body: object;
+  /** False if Slack sent it again. */
+  readonly isNew: boolean;
 }
 
 /** Stores the run of a workflow step. Call before the acknowledgement: where this rejects, Slack must send it again. */
@@ -44,8 +46,8 @@ export async function beginStep(
   const { [personInput.name]: person, ...given } = inputs;
   registerSecret('slack-user-context', z.object({ secret: z.string() }).safeParse(person).data?.secret);
   const ifItDies = 'The bot stopped while it worked on this step. Run the workflow again.';
-  await beginStepRun(ledger, { run, installation }, { now: now(), ifItDies });
-  return { run, installation, callbackId: event.function.callback_id, inputs: given, body };
+  const isNew = await beginStepRun(ledger, { run, installation }, { now: now(), ifItDies });
+  return { run, installation, callbackId: event.function.callback_id, inputs: given, body, isNew };
 }
 
 const nobody =
@@ -54,11 +56,12 @@ const nobody =
 
 export async function refuseStep(
   { ledger }: Pick<SlackDeps, 'ledger'>,
-  { run, installation }: StepRun,
+  { run, installation, isNew }: DeliveredStep,
   ack: () => Promise<void>,
 ): Promise<void> {
   const error = 'The bot is busy: too many requests are waiting. Run the workflow again in a moment.';
-  await endStepRun(ledger.enqueue, { run, installation }, { error });
+  // One that came before is worked on already.
+  if (isNew) await endStepRun(ledger.enqueue, { run, installation }, { error });
   await ack();
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConversationsListResponse, ConversationsMembersResponse, WebClient } from '@slack/web-api';
 import type { Sharing } from '../../commands/define.ts';
+import { isPassingCode } from '../../outbox/classify-failure.ts';
 import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
@@ -69,7 +70,7 @@ export function createSharing(options: SharingOptions): Sharing {
     return 'posted';
   };
 
-  /** Also undefined where Slack does not answer. */
+  /** Also undefined where Slack does not let the bot look. @throws where it may say it later. */
   const search = async <Found>(
     method: string,
     args: object,
@@ -84,7 +85,9 @@ export function createSharing(options: SharingOptions): Sharing {
         if (found !== undefined || read === maxPages) return found;
       }
     } catch (error) {
-      log.info({ method, reason: readSlackError(error) ?? 'no-answer' }, 'cannot look through channels');
+      const reason = readSlackError(error);
+      if (isPassingCode(reason)) throw error;
+      log.info({ method, reason }, 'cannot look through channels');
     }
     return undefined;
   };
@@ -133,11 +136,14 @@ export function createSharing(options: SharingOptions): Sharing {
       const client = await options.client();
       try {
         const { channel: found } = await client.conversations.info({ channel });
-        return !found?.is_private || (await isMember(channel));
+        if (!found?.is_private) return true;
       } catch (error) {
+        const code = readSlackError(error);
+        if (isPassingCode(code)) throw error;
         // Then the check of who reads there decides.
-        return readSlackError(error) !== 'channel_not_found';
+        return code !== 'channel_not_found';
       }
+      return isMember(channel);
     },
     async hasBot(channel) {
       const client = await options.client();

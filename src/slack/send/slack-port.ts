@@ -6,7 +6,7 @@ import { readRetryAfter } from '../../api/http/request.ts';
 import { type Installation, tenantId } from '../../auth/identity.ts';
 import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { readCode } from '../../outbox/classify-failure.ts';
+import { isPassingCode, readCode } from '../../outbox/classify-failure.ts';
 import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
@@ -94,7 +94,7 @@ async function readAudience(client: WebClient, channel: string): Promise<Audienc
     return found?.is_ext_shared || found?.is_pending_ext_shared ? 'others' : 'own';
   } catch (error) {
     const code = readSlackError(error);
-    if (code === undefined || ['pass', 'unclear'].includes(readCode(code))) throw error;
+    if (code === undefined || isPassingCode(code)) throw error;
     return { unknown: code };
   }
 }

@@ -224,7 +224,10 @@ test('where Slack stops to answer before an admin is found it is unknown, and it
 test('where all others were read and none is an admin there is none; with more than are read it is unknown', async () => {
   const people = peopleWith(profilesOf(others(401)));
   expect(await findOtherAdmins(people, others(400), 'U')).toEqual([]);
-  await expect(findOtherAdmins(people, others(401), 'U')).rejects.toThrow(RolesUnknown);
+  await expect(findOtherAdmins(people, others(401), 'U')).rejects.toMatchObject({
+    name: new RolesUnknown().name,
+    hint: expect.stringContaining('ADMIN_USER_IDS') as string,
+  });
   expect(people.read).toHaveLength(800);
 });
 

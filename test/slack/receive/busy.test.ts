@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { personInput } from '../../../src/commands/steps.ts';
 import { type Bot, connect, startBot } from '../../support/bot.ts';
-import { commandForm, deliverSigned, interactionForm } from '../signed.ts';
+import { commandForm, deliverSigned, interactionForm, sign } from '../signed.ts';
 import { alice, ops, says } from '../words.ts';
 
 let bot: Bot;
@@ -31,7 +32,21 @@ test('of a press with a large message only what its work needs is kept', async (
   expect(countRefusals()).toBe(0);
 });
 
+const deliverStep = async (): Promise<number> => {
+  const event = {
+    type: 'function_executed',
+    function: { callback_id: 'zones_needing_attention', input_parameters: [personInput] },
+    inputs: { [personInput.name]: { id: alice, secret: 'a-secret' } },
+    function_execution_id: 'Fx0WORKED',
+  };
+  const body = JSON.stringify({ type: 'event_callback', team_id: 'T0ACME000', event_id: 'Ev0STEP', event });
+  const headers = sign(body, bot.slack.signingSecret, { type: 'application/json' });
+  const address = `http://127.0.0.1:${bot.app.port()}/slack/events`;
+  return (await fetch(address, { method: 'POST', headers, body })).status;
+};
+
 test('what is too much is refused in its acknowledgement, of every kind', async () => {
+  expect(await deliverStep()).toBe(200);
   // Of many people, since one leaves as much as they have. Large ones first, so that a few dozen take all there is.
   const accessKey = { accessKey: { type: 'plain_text_input', value: 'key-of-nobody' } };
   for (const length of [1024 * 1024, 64 * 1024, 0])
@@ -67,11 +82,15 @@ test('what is too much is refused in its acknowledgement, of every kind', async 
       .filter(({ text }) => text === says.busy);
   await expect.poll(() => notices().length).toBe(1);
 
+  // Slack sends again what is worked on already: that run goes on.
+  expect(await deliverStep()).toBe(200);
   const step = await bot.slack.step('zones_needing_attention', {}, { by: 'U0BOB0000' });
   expect(await step.ended(15_000)).toMatchObject({
     error: expect.stringMatching(/^The bot is busy/u) as string,
   });
   expect(notices()).toHaveLength(1);
+  const ended = bot.slack.calls.filter(({ method }) => method === 'functions.completeError');
+  expect(ended.map(({ args }) => args['function_execution_id'])).not.toContain('Fx0WORKED');
   // Once for everybody: the flood writes no line for each.
   expect(countRefusals()).toBe(1);
 });

@@ -119,6 +119,37 @@ describe('a shortcut', () => {
     expect(person.modals()).toEqual([]);
   });
 
+  test.each([
+    ['ratelimited', 429],
+    ['internal_error', 200],
+    ['team_access_not_granted', 200],
+    ['view_too_large', 200],
+    ['cut', 503],
+  ])('what Slack does not take in a modal (%s) comes as a message', async (code, status) => {
+    const person = bot.slack.as(alice, `D${alice}`);
+    const refuse = (): void =>
+      status === 429
+        ? bot.slack.script.rateLimit('views.update', 1, 9)
+        : bot.slack.script.fail('views.update', code, 9, status);
+    await person.shortcut('zones:find');
+    await person.waitForModal('zones:submit');
+    await person.suggest('zones:pick', nameOf(5));
+    await person.choose('zones:pick', String(bot.cdn.data.zones[5]?.Id));
+    refuse();
+    const seen = new Set(person.messages().map(({ ts }) => ts));
+    const isNew = ({ ts }: { readonly ts: string }): boolean => !seen.has(ts);
+    await person.submit();
+    const answer = await person.waitForMessage(isNew);
+    expect(answer.reads).toMatch(new RegExp(`${nameOf(5)}[^]*this month`, 'i'));
+    await person.closeModal();
+    seen.add(answer.ts);
+    // A form that could not be filled.
+    await person.shortcut('home:menu');
+    expect((await person.waitForMessage(isNew)).reads).toMatch(/Reference/);
+    await person.closeModal();
+    bot.slack.script.clear();
+  });
+
   test('without a key the modal shows the refusal and the button to connect one', async () => {
     const { ts } = bot.slack.as(alice, ops).say(`<https://${hostOf(0)}/>`);
     const person = bot.slack.as(bob, ops);
