@@ -3,6 +3,9 @@ import { parseIsoTime, toEpochMs } from '../../lib/time.ts';
 import { isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
+/** More are another form. */
+const mostWrong = 1_000;
+
 /** Parses `raw`. Members and elements of the wrong type are left out and named in `wrong`; undefined if a required one is missing. */
 export function readLeniently<S extends z.ZodType>(
   schema: S,
@@ -14,7 +17,7 @@ export function readLeniently<S extends z.ZodType>(
     const read = schema.safeParse(value);
     if (read.success) return { value: read.data, wrong };
     const paths = read.error.issues.map(({ path }) => path);
-    if (paths.some((path) => path.length === 0)) return undefined;
+    if (paths.length > mostWrong || paths.some((path) => path.length === 0)) return undefined;
     wrong.push(...paths.map(joinPath));
     value = structuredClone(value);
     // The last first: removing an element shifts those behind it.

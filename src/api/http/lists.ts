@@ -1,7 +1,7 @@
 import { parseWithExactIds } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
 import { isObject, readErrorBody } from './errors.ts';
-import type { ApiRequest, Reply, Send } from './request.ts';
+import { type ApiRequest, maxParts, type Reply, type Send } from './request.ts';
 
 /** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
 const maxListBytes = 1_000_000_000;
@@ -172,6 +172,8 @@ export function createCutter(member: string) {
   let depth = 0;
   let listDepth = 0;
   let hasElements = false;
+  /** Of the element that is being read. */
+  let parts = 0;
   let isText = false;
   let isEscaped = false;
   /** Of the first element that has not ended. */
@@ -208,7 +210,11 @@ export function createCutter(member: string) {
           else if (byte === quote) isText = false;
         } else if (byte === quote) isText = true;
         else if (byte === comma) {
-          if (depth === listDepth) border = at;
+          parts += 1;
+          if (parts > maxParts) throw new SyntaxError('An element has too many parts.');
+          if (depth !== listDepth) continue;
+          border = at;
+          parts = 0;
         } else if (byte === openArray || byte === openObject) {
           depth += 1;
           if (listDepth > 0 || byte === openObject || depth > 2) continue;

@@ -79,6 +79,8 @@ export type Send = <T>(request: ApiRequest, consume: (reply: Reply) => Promise<T
 // Bytes, decompressed. Values of hostile JSON take twenty times as much memory.
 const maxJsonBytes = 1_000_000;
 const maxErrorBytes = 64_000;
+/** Members and elements of one object: each that is of a wrong type costs a kilobyte. A zone has two hundred. */
+export const maxParts = 50_000;
 const tookTooLong = new Error('the service took too long');
 
 /** The only way to the CDN: the key, timeouts, errors and retries are handled here. */
@@ -176,6 +178,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       error: (code) => fail(code),
       async json() {
         const text = await readText(maxJsonBytes);
+        if ((text.match(/,/gu)?.length ?? 0) > maxParts) throw fail('unexpected');
         if (text.trim() === '') return undefined;
         try {
           return parseWithExactIds(text);

@@ -101,9 +101,13 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return undefined;
     return {
-      /** Ends this link and the person's other ones. False = another request ended it: link nothing. */
+      /** Ends this link and the person's other ones. False = it was used or taken back meanwhile: link nothing. */
       async accept(): Promise<boolean> {
-        const row = await open.set({ ended: 'used' }).returningAll().executeTakeFirst();
+        // Refused keys may have ended it while this one was checked.
+        const mine = update(token).where((is) =>
+          is.or([is('ended', 'is', null), is('ended', '=', 'refused')]),
+        );
+        const row = await mine.set({ ended: 'used' }).returningAll().executeTakeFirst();
         if (row) await close(readPerson(row));
         return row !== undefined;
       },

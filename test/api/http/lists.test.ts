@@ -96,14 +96,17 @@ test('what is not the list is not gathered without a limit', () => {
   );
 });
 
-test('an element that would fill the heap is refused before it is whole', () => {
+test.each([
+  ['many parts', '[],', 'An element has too many parts.'],
+  ['much text', `"${'x'.repeat(1_000)}",`, 'An element is too large.'],
+])('an element of %s, which would fill the heap, is refused before it is whole', (_, part, refused) => {
   const cutter = createCutter('Items');
-  const piece = Buffer.from('[],'.repeat(20_000));
+  const piece = Buffer.from(part.repeat(60_000 / part.length));
   cutter.push(Buffer.from('[{"Id":1,"Name":['), () => undefined);
   let bytes = 0;
   expect(() => {
     for (; bytes < 3_000_000; bytes += piece.length) cutter.push(piece, () => undefined);
-  }).toThrow('An element is too large.');
+  }).toThrow(refused);
   expect(bytes).toBeLessThan(maxElementBytes + piece.length);
 });
 

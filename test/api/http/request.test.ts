@@ -211,6 +211,13 @@ test('an answer without an end in sight is not gathered', async () => {
   expect(await codeOf(readApp(cdn))).toBe('unexpected');
 });
 
+test('an answer of a million parts is not read', async () => {
+  const cdn = await startStubCdn((_, response) =>
+    sendBody(response, 200, `{"status":"active","more":[${'1,'.repeat(400_000)}1]}`),
+  );
+  expect(await codeOf(readApp(cdn))).toBe('unexpected');
+});
+
 test.each([200, 400])(
   'an answer (%i) that nests too deep is unexpected, also to a deletion',
   async (status) => {

@@ -76,6 +76,15 @@ test('a link that was taken back while its key was checked links nothing', async
   expect(await links.stateOf(token)).toBe('voided');
 });
 
+test('a key that works is linked although others, refused meanwhile, ended the link', async () => {
+  const links = await linksOn(await embedded.emptyDatabase());
+  const token = await links.make();
+  const [mine, ...others] = await Promise.all(Array.from({ length: 5 }, () => links.claim(token)));
+  for (const other of others) await other?.release({ refused: true });
+  expect(await links.stateOf(token)).toBe('refused');
+  expect([await mine?.accept(), await mine?.accept()]).toEqual([true, false]);
+});
+
 test('five refused keys end a link; a check that failed otherwise is not counted', async () => {
   const links = await linksOn(await embedded.emptyDatabase());
   const token = await links.make();
