@@ -8,7 +8,7 @@ import { describeState } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { approve, cancel, confirmOutcome, deny } from './decide.ts';
-import { decideApprovalOf, findKind } from './kinds/kind.ts';
+import { decideApprovalOf } from './kinds/kind.ts';
 import {
   type Answer,
   type DecisionContext,
@@ -33,14 +33,13 @@ const approvalsCommand: Command = {
   run: (_, context) => list(context),
 };
 
-async function list(context: Context, done?: string): Promise<Message> {
-  return lists.renderApprovalList(await loadLists(context), context.now(), done);
+async function list(context: Context): Promise<Message> {
+  return lists.renderApprovalList(await loadLists(context), context.now());
 }
 
 async function loadLists({ ledger, person, authorizer }: Context): Promise<lists.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);
-  const mayApprove = ({ kind }: Operation): boolean =>
-    decideApprovalOf(findKind(ledger.kinds, kind), policy, actor).allowed;
+  const mayApprove = ({ kind }: Operation): boolean => decideApprovalOf(kind, policy, actor).allowed;
   const isApprover = decideApproval(policy, actor).allowed;
   const found = isApprover || actor.admin ? await findWaitingFor(ledger, person) : [];
   const requested = await findRequestedBy(ledger, person, mostRequested);
@@ -53,13 +52,6 @@ const approveAction: Action = { ...buttonOf, id: 'approvals:approve', run: press
 
 /** A press of the person in whose name an assistant asked, where nobody else has to approve. */
 const confirmAction: Action = { ...approveAction, id: 'approvals:confirm' };
-
-const approveInListAction: Action = {
-  id: 'approvals:approve-listed',
-  needs: 'none',
-  changesHome: true,
-  run: async (id, context) => list(context, (await pressApprove(id, context)).text),
-};
 
 function pressApprove(id: string, context: Context): Promise<Message> {
   const { ledger, person } = context;
@@ -134,7 +126,7 @@ const checkAction: Action = {
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);
     if (operation.request === undefined)
       throw new UserError('This request can no longer be read.', 'Request it again.');
-    return forms.renderCheckForm(operation, findKind(context.ledger.kinds, operation.kind).check);
+    return forms.renderCheckForm(operation, operation.kind.check);
   },
 };
 
@@ -161,7 +153,7 @@ async function assertMayDecide({ requester, kind }: Operation, context: Context)
     authorizer.policy({ fresh: true }),
     authorizer.actor({ fresh: true }),
   ]);
-  await assertAllowed(decideApprovalOf(findKind(context.ledger.kinds, kind), policy, actor), context);
+  await assertAllowed(decideApprovalOf(kind, policy, actor), context);
 }
 
 const checkForm = defineForm({
@@ -181,15 +173,7 @@ const checkForm = defineForm({
 export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
-  actions: [
-    approveAction,
-    approveInListAction,
-    confirmAction,
-    affectedAction,
-    denyAction,
-    cancelAction,
-    checkAction,
-  ],
+  actions: [approveAction, confirmAction, affectedAction, denyAction, cancelAction, checkAction],
   forms: [denyForm, checkForm],
   async homeSection(context) {
     const { waiting, requested } = await loadLists(context);

@@ -2,7 +2,7 @@ import { type Person, tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { waitsForRequester } from '../../views/operations/describe.ts';
 import { queueExecution } from './execute.ts';
-import { decideApprovalOf, findKind } from './kinds/kind.ts';
+import { decideApprovalOf } from './kinds/kind.ts';
 import { type Answer, type DecisionContext, toStorable } from './model.ts';
 import { type Ledger, type LockedOperation, transition, withLock } from './transitions.ts';
 import { assertCurrent, stopUnlessValid } from './validity.ts';
@@ -63,10 +63,9 @@ export function confirmOutcome(
   { state, context }: { readonly state: 'succeeded' | 'failed'; readonly context: DecisionContext },
 ): Promise<Answer> {
   return withDecisionLock(ledger, id, person, context, async (locked) => {
-    const { operation, tx } = locked;
+    const { operation } = locked;
     if (operation.state !== 'unknown') return { kind: 'already', operation };
-    const kind = findKind(tx.kinds, operation.kind);
-    const decision = decideApprovalOf(kind, context.policy, context.clicker);
+    const decision = decideApprovalOf(operation.kind, context.policy, context.clicker);
     if (operation.requester.userId !== person.userId && !assertKnown(decision).allowed)
       return { kind: 'not-allowed', decision, operation };
     const outcome = { ...operation.outcome, word: 'confirmed' };
@@ -97,7 +96,7 @@ async function findObstacle(
   press: 'approve' | 'deny',
   context: DecisionContext,
 ): Promise<Answer | undefined> {
-  const { operation, tx } = locked;
+  const { operation } = locked;
   if (operation.state !== 'proposed') return { kind: 'already', operation };
   const { policy, clicker } = context;
   const isOwn = operation.requester.userId === clicker.userId;
@@ -108,6 +107,6 @@ async function findObstacle(
       : { kind: 'not-requester', press: 'confirm', operation };
   }
   if (isOwn) return { kind: 'own-request', press, operation };
-  const decision = assertKnown(decideApprovalOf(findKind(tx.kinds, operation.kind), policy, clicker));
+  const decision = assertKnown(decideApprovalOf(operation.kind, policy, clicker));
   return decision.allowed ? stopUnlessValid(locked, context) : { kind: 'not-allowed', decision, operation };
 }

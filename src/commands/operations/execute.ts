@@ -12,15 +12,9 @@ import { storeWithRetries } from '../../store/database.ts';
 import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { findKind, type Kind, type OperationRow, type Settlement } from './kinds/kind.ts';
+import type { Kind, Settlement } from './kinds/kind.ts';
 import { type MessagePorts, queueReminder } from './messages.ts';
-import {
-  type Answer,
-  findOperation,
-  findTargetName,
-  type Operation,
-  type RequesterContext,
-} from './model.ts';
+import { type Answer, findOperation, type Operation, type RequesterContext } from './model.ts';
 import {
   expireOperation,
   type Ledger,
@@ -40,10 +34,7 @@ export interface OperationPorts extends MessagePorts {
   readonly explain: (error: unknown, feature: string) => Failure;
 }
 
-export async function queueExecution(
-  locked: Pick<LockedOperation, 'tx' | 'logged'>,
-  by: string,
-): Promise<Operation> {
+export async function queueExecution(locked: LockedOperation, by: string): Promise<Operation> {
   const operation = await transition(locked, { to: 'approved', by });
   const { tenant, id } = operation;
   await locked.tx.enqueue(executeOperationJob, { tenant, id }, { in: locked.tx.db });
@@ -64,9 +55,8 @@ export const executeOperationJob = defineJob({
     const { ledger } = ports;
     const found = await findOperation(ledger, tenant, id);
     if (!found) return;
-    const kind = findKind(ledger.kinds, found.kind);
     // Before it begins: if a key does not open, the job is retried.
-    const cdn = kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
+    const cdn = found.kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
     const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
       log.warn({ operation: id }, 'operation was begun by a process that died');
@@ -74,7 +64,7 @@ export const executeOperationJob = defineJob({
       return;
     }
     if (begun.kind !== 'begun') return;
-    const settlement = cdn || kind.keyless ? await send(kind, begun, cdn, ports) : noKey;
+    const settlement = cdn || found.kind.keyless ? await send(begun, cdn, ports) : noKey;
     const { word, instances } = settlement.outcome;
     log.info({ operation: id, state: settlement.state, word, instances }, 'operation executed');
     await storeWithRetries(() => settle(ledger, id, settlement), signal);
@@ -93,41 +83,40 @@ async function openCdn(ports: OperationPorts, requester: Person, signal: AbortSi
 interface Begun {
   readonly kind: 'begun';
   readonly operation: Operation;
-  readonly request: Pick<OperationRow, 'path' | 'body'> & { readonly value: Secret | undefined };
+  readonly value: Secret | undefined;
 }
 
 /** The only transition to `executing`; succeeds at most once per operation. */
 export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<Answer | Begun> {
   return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
-    const { tx, logged, operation } = locked;
+    const { tx, operation } = locked;
     if (operation.state !== 'approved') return { kind: 'already', operation };
     await assertCurrent(locked, context);
     const stopped = await stopUnlessValid(locked, context);
     if (stopped) return stopped;
-    const opened = await openValue(tx, logged.row);
+    const opened = await openValue(tx, operation.row);
     const executing = await transition(locked, { to: 'executing', by: 'system' });
-    const value = 'value' in opened ? opened.value : undefined;
-    const { path, body } = logged.row;
-    return { kind: 'begun', operation: executing, request: { path, body, value } };
+    return { kind: 'begun', operation: executing, value: 'value' in opened ? opened.value : undefined };
   });
 }
 
 const noKey: Settlement = { state: 'failed', outcome: { word: 'key-refused' } };
 
 async function send(
-  kind: Kind<unknown>,
-  { operation, request }: Begun,
+  { operation, value }: Begun,
   cdn: CdnClient | undefined,
   ports: OperationPorts,
 ): Promise<Settlement> {
-  const { requester, approvals, policyVersion, snapshot } = operation;
+  const { row, kind, requester, approvals, name } = operation;
   try {
     return await kind.send({
-      ...request,
+      path: row.path,
+      body: row.body,
+      value,
       requester,
-      policyVersion,
+      policyVersion: row.policy_version,
       approvedBy: approvals.map(({ by }) => by),
-      targetName: findTargetName(snapshot, undefined),
+      targetName: name,
       policies: ports.policies,
       cdn() {
         if (cdn) return cdn;
@@ -251,7 +240,7 @@ export async function cancelUnbegun(
   const outcome = { word: person ? 'requester-gone' : 'app-gone' };
   const cancelled = await moveEach(ledger, isUnbegun, async (locked) => {
     const { kind, state } = locked.operation;
-    const stays = person !== undefined && findKind(ledger.kinds, kind).keyless;
+    const stays = person !== undefined && kind.keyless;
     if (stays || !['proposed', 'approved'].includes(state)) return false;
     return transition(locked, { to: 'cancelled', by: 'system', outcome });
   });

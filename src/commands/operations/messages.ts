@@ -40,10 +40,10 @@ export async function queueMessages(
   operation: Operation,
   approvalChannel: string | undefined,
 ): Promise<void> {
-  const { id, requester, approvalsNeeded, channelId, createdAt } = operation;
-  const channel = approvalChannel ?? (approvalsNeeded === 0 ? channelId : undefined);
+  const { id, row, requester, approvalsNeeded, createdAt } = operation;
+  const channel = approvalChannel ?? (approvalsNeeded === 0 ? row.channel_id : null);
   const expiresAt = approvalsNeeded === 0 ? undefined : new Date(createdAt.getTime() + channelPatienceMs);
-  if (channel !== undefined) await putMessage(tx, operation, cardId(id), channel, expiresAt);
+  if (channel !== null) await putMessage(tx, operation, cardId(id), channel, expiresAt);
   else if (approvalsNeeded > 0) await queueDirectCards(tx, operation);
   await putMessage(tx, operation, requesterMessageId(id), requester.userId);
 }

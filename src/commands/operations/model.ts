@@ -16,6 +16,7 @@ import {
   type OperationOutcome,
   type OperationRow,
   outcomeShape,
+  type Told,
 } from './kinds/kind.ts';
 
 const transitions = {
@@ -36,16 +37,15 @@ export const transitionsFrom: Readonly<Record<OperationState, readonly Operation
 
 export type Approval = { readonly by: string; readonly at: Date };
 
-export interface Operation extends ShownOperation {
+/** A row with its log, and what they say. Total: a row that was tampered with still reads, and its next press voids it. */
+export interface Operation extends ShownOperation, Told {
+  readonly row: OperationRow;
+  readonly events: readonly EventRow[];
   readonly tenant: string;
-  readonly kind: string;
+  readonly kind: Kind<unknown>;
   readonly requester: Person;
-  readonly channelId: string | undefined;
-  /** Undefined for a row that cannot be read any more, which the next press voids. */
+  /** Undefined where the row does not hold a request of its kind in its one spelling. */
   readonly request: unknown;
-  readonly setsValue: boolean;
-  readonly snapshot: Json;
-  readonly policyVersion: number;
   readonly approvals: readonly Approval[];
   readonly outcome: OperationOutcome | undefined;
   /** Those who could approve it when it was proposed. */
@@ -53,9 +53,8 @@ export interface Operation extends ShownOperation {
 }
 
 export interface Proposal
-  extends Pick<Operation, 'requester' | 'channelId' | 'reason' | 'snapshot' | 'approvers'> {
-  readonly kind: Kind<unknown>;
-  readonly request: unknown;
+  extends Pick<Operation, 'kind' | 'request' | 'requester' | 'reason' | 'snapshot' | 'approvers'> {
+  readonly channelId: string | undefined;
   readonly value?: Secret | undefined;
   readonly policy: Policy;
   readonly stepRun?: string | undefined;
@@ -77,11 +76,6 @@ export interface DecisionContext extends RequesterContext {
 export type Answer =
   | ShownAnswer<Operation>
   | { readonly kind: 'not-allowed'; readonly decision: Decision; readonly operation: Operation };
-
-export interface LoggedOperation {
-  readonly row: OperationRow;
-  readonly events: readonly EventRow[];
-}
 
 type Find = { readonly db: Db; readonly kinds: Kinds };
 type FindNow = Find & { readonly now: () => Date };
@@ -133,16 +127,14 @@ export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, k
   return found[0];
 }
 
-export async function lockOperation(trx: Db, id: string): Promise<LoggedOperation | undefined> {
-  const rows = trx.selectFrom('operations').selectAll().where('id', '=', id);
+export async function lockOperation(find: Find, id: string): Promise<Operation | undefined> {
+  const rows = find.db.selectFrom('operations').selectAll().where('id', '=', id);
   const row = await rows.forUpdate().executeTakeFirst();
   // The log is read by a statement after the lock, so that it has what the previous holder wrote.
-  return row && (await withLogs(trx, [row]))[0];
+  return row && (await readWithLogs(find, [row]))[0];
 }
 
-/** Undefined where the row does not hold a request of its kind in its one spelling. */
-export function readRequest(kinds: Kinds, row: OperationRow): unknown {
-  const kind = findKind(kinds, row.kind);
+export function readRequest(kind: Kind<unknown>, row: OperationRow): unknown {
   try {
     const request = kind.parse({ ...row, setsValue: row.value_mac !== null });
     const { method, path, body } = kind.request(request);
@@ -152,20 +144,20 @@ export function readRequest(kinds: Kinds, row: OperationRow): unknown {
   }
 }
 
-/** A row as people see it. Total: a row that was tampered with still reads, and its next press voids it. */
-export function readOperation(kinds: Kinds, { row, events }: LoggedOperation): Operation {
+export function readOperation(kinds: Kinds, row: OperationRow, events: readonly EventRow[]): Operation {
   const kind = findKind(kinds, row.kind);
-  const request = readRequest(kinds, row);
-  const snapshot = readSnapshot(row);
-  const outcome = readOutcome(row);
-  const told = { name: findTargetName(snapshot, outcome), snapshot };
+  const request = readRequest(kind, row);
+  const told = readTold(row);
+  const { snapshot, outcome } = told;
   return {
+    ...told,
+    row,
+    events,
     id: row.id,
     tenant: row.tenant,
-    kind: row.kind,
+    kind,
     state: row.state as OperationState,
     requester: readPerson(row),
-    channelId: row.channel_id ?? undefined,
     request,
     words: {
       what: request === undefined ? 'do something that can no longer be read' : kind.describe(request, told),
@@ -176,11 +168,8 @@ export function readOperation(kinds: Kinds, { row, events }: LoggedOperation): O
       labels: kind.approval?.labels,
     },
     via: row.via ?? undefined,
-    setsValue: row.value_mac !== null,
     reason: row.reason ?? undefined,
-    snapshot,
     keyFingerprint: row.cdn_key?.split(' ')[1],
-    policyVersion: row.policy_version,
     approvalsNeeded: row.approvals_needed,
     approvals: findApprovals(events).map(({ actor, at }) => ({ by: actor, at })),
     createdAt: row.created_at,
@@ -188,17 +177,14 @@ export function readOperation(kinds: Kinds, { row, events }: LoggedOperation): O
     seal: row.seal,
     movedBy: row.moved_by,
     movedAt: row.moved_at,
-    outcome,
     approvers: z.array(z.string()).safeParse(parseJson(row.approvers)).data ?? [],
   };
 }
 
-function readSnapshot({ snapshot }: OperationRow): Json {
-  return (parseJson(snapshot) ?? null) as Json;
-}
-
-function readOutcome({ outcome }: OperationRow): OperationOutcome | undefined {
-  return outcomeShape.safeParse(parseJson(outcome ?? '')).data;
+function readTold(row: OperationRow) {
+  const snapshot = (parseJson(row.snapshot) ?? null) as Json;
+  const outcome = outcomeShape.safeParse(parseJson(row.outcome ?? '')).data;
+  return { snapshot, outcome, name: findTargetName(snapshot, outcome) };
 }
 
 function describeConsequences(kind: Kind<unknown>, snapshot: Json, request: unknown): Consequences {
@@ -224,17 +210,16 @@ export function findApprovals(events: readonly EventRow[]): EventRow[] {
 
 type Rows = SelectQueryBuilder<Schema, 'operations', OperationRow>;
 
-async function readOperations({ db, kinds }: Find, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
-  const rows = await narrow(db.selectFrom('operations').selectAll()).execute();
-  return (await withLogs(db, rows)).map((logged) => readOperation(kinds, logged));
+async function readOperations(find: Find, narrow: (rows: Rows) => Rows): Promise<Operation[]> {
+  return readWithLogs(find, await narrow(find.db.selectFrom('operations').selectAll()).execute());
 }
 
-async function withLogs(db: Db, rows: readonly OperationRow[]): Promise<LoggedOperation[]> {
+async function readWithLogs({ db, kinds }: Find, rows: readonly OperationRow[]): Promise<Operation[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const events = db.selectFrom('operation_events').selectAll().where('operation_id', 'in', ids);
   const eventsOf = Map.groupBy(await events.orderBy('seq').execute(), (event) => event.operation_id);
-  return rows.map((row) => ({ row, events: eventsOf.get(row.id) ?? [] }));
+  return rows.map((row) => readOperation(kinds, row, eventsOf.get(row.id) ?? []));
 }
 
 const mostSearched = 500;
@@ -249,7 +234,7 @@ export async function findNamedTargets(
   const rows = db.selectFrom('operations').selectAll();
   const newest = rows.where((is) => is.and(which)).orderBy('moved_at', 'desc');
   return (await newest.limit(mostSearched).execute()).flatMap((row) => {
-    const name = findTargetName(readSnapshot(row), readOutcome(row));
+    const { name } = readTold(row);
     return name === undefined ? [] : [{ path: row.path, name }];
   });
 }

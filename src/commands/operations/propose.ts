@@ -19,7 +19,7 @@ import { formatCount, pluralize } from '../../views/blocks/format.ts';
 import { type ApprovalNeeds, waitsForRequester } from '../../views/operations/describe.ts';
 import type { Context } from '../define.ts';
 import { queueExecution } from './execute.ts';
-import { countApprovals, findKind, type Kind, type OperationRow } from './kinds/kind.ts';
+import { countApprovals, type Kind, type OperationRow } from './kinds/kind.ts';
 import { type FormAbout, linkStepRun, queueMessages, variableForm } from './messages.ts';
 import {
   findCdnKey,
@@ -61,9 +61,7 @@ export function proposeByAssistant(
   return inTransaction(ledger, async (tx) => {
     const { repeatable, assertRoom } = await countByAssistant(tx, requester);
     const wanted = canonicalJson(request as Json);
-    const same = repeatable.find(
-      (one) => one.kind === kind.name && canonicalJson(one.request as Json) === wanted,
-    );
+    const same = repeatable.find((one) => one.kind === kind && canonicalJson(one.request as Json) === wanted);
     if (same) return same;
     assertRoom();
     return storeProposal(tx, proposal);
@@ -108,12 +106,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt.getTime() > now);
   const newest = own.slice(0, 1).filter(({ createdAt }) => createdAt.getTime() > now - repeatedWithinMs);
   const isUnused = ({ path, at }: FormAbout): boolean =>
-    !own.some(
-      ({ kind, request, createdAt }) =>
-        request !== undefined &&
-        createdAt.getTime() >= at &&
-        findKind(tx.kinds, kind).request(request).path === path,
-    );
+    !own.some(({ row, createdAt }) => createdAt.getTime() >= at && row.path === path);
   const forms = (await findForms(tx, requester, now - dayMs)).filter(isUnused);
   const openForms = forms.filter(({ until }) => until > now);
   return {
@@ -189,13 +182,12 @@ async function storeProposal(tx: LedgerTransaction, proposal: Proposal) {
   const event = await appendEvent(tx, row, 'proposed');
   if (commitment) await storeValue(tx, row, commitment);
   if (stepRun !== undefined) await linkStepRun(tx, stepRun, row);
-  const logged = { row, events: [event] };
-  const operation = readOperation(tx.kinds, logged);
+  const operation = readOperation(tx.kinds, row, [event]);
   await queueMessages(tx, operation, kind.approval ? undefined : policy.approvalChannel);
-  tx.record(toAuditInput(tx.kinds, logged, { to: 'proposed', by }));
+  tx.record(toAuditInput(operation, { to: 'proposed', by }));
   const { isConfirmed = false } = proposal;
   const waits = row.approvals_needed > 0 || (waitsForRequester(operation) && !isConfirmed);
-  return waits ? operation : queueExecution({ tx, logged }, isConfirmed ? by : 'system');
+  return waits ? operation : queueExecution({ tx, operation }, isConfirmed ? by : 'system');
 }
 
 const letters = 'abcdefghijkmnpqrstuvwxyz23456789';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { SealError, type Sealer } from '../../auth/keys/sealing.ts';
 import { canonicalJson } from '../../lib/canonical-json.ts';
-import type { EventRow, Kinds, OperationRow } from './kinds/kind.ts';
-import { type Approval, readRequest } from './model.ts';
+import type { EventRow, OperationRow } from './kinds/kind.ts';
+import type { Approval, Operation } from './model.ts';
 
 const sealedColumns = [
   'id',
@@ -47,13 +47,13 @@ export function collectSignedParts({ id, seal }: Sealed, approval?: Approval): s
 
 /** Why a stored request is not the one that was sealed; undefined = it is. */
 export function findSealProblem(
-  { sealer, kinds }: { readonly sealer: Sealer; readonly kinds: Kinds },
-  row: OperationRow,
+  sealer: Sealer,
+  { row, request }: Operation,
 ): 'changed' | 'key-gone' | undefined {
   return ifGenuine(
     () =>
       computeSeal(row) === row.seal &&
-      readRequest(kinds, row) !== undefined &&
+      request !== undefined &&
       sealer.verify(collectSignedParts(row), { keyId: row.key_id, mac: row.mac }),
   );
 }

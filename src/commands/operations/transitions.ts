@@ -5,18 +5,9 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue } from '../../store/queue/queue.ts';
 import type { Trx } from '../../store/schema.ts';
 import type { VoidReason } from '../../views/operations/describe.ts';
-import {
-  type EventRow,
-  findKind,
-  type Kinds,
-  type OperationOutcome,
-  type OperationRow,
-} from './kinds/kind.ts';
+import type { EventRow, Kinds, OperationOutcome, OperationRow } from './kinds/kind.ts';
 import { endStepOf, refreshMessages } from './messages.ts';
 import {
-  findApprovals,
-  findTargetName,
-  type LoggedOperation,
   lockOperation,
   type Operation,
   type OperationState,
@@ -61,7 +52,6 @@ export async function inTransaction<T>(
 
 export interface LockedOperation {
   readonly tx: LedgerTransaction;
-  readonly logged: LoggedOperation;
   readonly operation: Operation;
 }
 
@@ -72,9 +62,9 @@ export function withLock<T>(
   work: (locked: LockedOperation) => Promise<T>,
 ): Promise<T | { readonly kind: 'not-found' }> {
   return inTransaction(ledger, async (tx) => {
-    const logged = await lockOperation(tx.db, id);
-    if (!logged || (tenant !== undefined && logged.row.tenant !== tenant)) return { kind: 'not-found' };
-    return work({ tx, logged, operation: readOperation(tx.kinds, logged) });
+    const operation = await lockOperation(tx, id);
+    if (!operation || (tenant ?? operation.tenant) !== operation.tenant) return { kind: 'not-found' };
+    return work({ tx, operation });
   });
 }
 
@@ -84,12 +74,8 @@ export interface Step {
   readonly outcome?: OperationOutcome | undefined;
 }
 
-export async function transition(
-  { tx, logged }: Pick<LockedOperation, 'tx' | 'logged'>,
-  step: Step,
-): Promise<Operation> {
-  const { row, events } = logged;
-  const from = row.state as OperationState;
+export async function transition({ tx, operation }: LockedOperation, step: Step): Promise<Operation> {
+  const { row, events, state: from } = operation;
   const state = step.to === 'approval' ? from : step.to;
   if (step.to !== 'approval' && !transitionsFrom[from].includes(state))
     throw new Error(`no operation moves from ${from} to ${state}`);
@@ -113,14 +99,13 @@ export async function transition(
   const isApproval = step.by !== 'system' && (step.to === 'approval' || step.to === 'approved');
   const signed = isApproval ? tx.sealer.sign(collectSignedParts(row, { by: step.by, at })) : undefined;
   const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
-  const after = { ...logged, row: { ...row, ...moved }, events: [...events, event] };
   if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
-  const operation = readOperation(tx.kinds, after);
-  await refreshMessages(tx, operation);
+  const after = readOperation(tx.kinds, { ...row, ...moved }, [...events, event]);
+  await refreshMessages(tx, after);
   // A step was told that the outcome is unknown.
-  if (from !== 'unknown') await endStepOf(tx, operation);
-  tx.record(toAuditInput(tx.kinds, after, step));
-  return operation;
+  if (from !== 'unknown') await endStepOf(tx, after);
+  tx.record(toAuditInput(after, step));
+  return after;
 }
 
 export async function appendEvent(
@@ -152,8 +137,9 @@ export async function expireOperation(locked: LockedOperation) {
   return { kind: 'expired', operation } as const;
 }
 
-export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, outcome }: Step): AuditInput {
-  const { row, events } = logged;
+export function toAuditInput(operation: Operation, { to, by, outcome }: Step): AuditInput {
+  const { row, kind, request, approvals } = operation;
+  const ids = request === undefined ? {} : kind.audit(request, operation);
   return {
     tenant: row.tenant,
     actor: by,
@@ -162,8 +148,8 @@ export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, ou
     detail: {
       operation: row.id,
       kind: row.kind,
-      ...describeIds(kinds, readOperation(kinds, logged)),
-      have: findApprovals(events).length,
+      ...Object.fromEntries(Object.entries(ids ?? {}).map(([name, value]) => [name, withholdSecret(value)])),
+      have: approvals.length,
       need: row.approvals_needed,
       outcome: outcome?.word,
       why: outcome?.why,
@@ -173,13 +159,6 @@ export function toAuditInput(kinds: Kinds, logged: LoggedOperation, { to, by, ou
     },
     requestId: outcome?.requestId === undefined ? undefined : withholdSecret(outcome.requestId),
   };
-}
-
-function describeIds(kinds: Kinds, { kind, request, snapshot, outcome }: Operation): AuditInput['detail'] {
-  if (request === undefined) return {};
-  const told = { name: findTargetName(snapshot, outcome), snapshot };
-  const detail = Object.entries(findKind(kinds, kind).audit(request, told) ?? {});
-  return Object.fromEntries(detail.map(([name, value]) => [name, withholdSecret(value)]));
 }
 
 /** The audit would refuse the record, and the transition with it. */

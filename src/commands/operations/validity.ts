@@ -3,12 +3,11 @@ import { decide } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { VoidReason } from '../../views/operations/describe.ts';
-import { countApprovals, decideApprovalOf, findKind, type Kind } from './kinds/kind.ts';
+import { countApprovals, decideApprovalOf } from './kinds/kind.ts';
 import {
   type DecisionContext,
   findApprovals,
   findCdnKey,
-  type LoggedOperation,
   type Operation,
   type RequesterContext,
 } from './model.ts';
@@ -55,23 +54,23 @@ export function isOverdue({ state, expiresAt, approvals, createdAt }: Operation,
 
 /** Checks the row, the log and the rights of now; voids or expires what may not go on. @throws RolesUnknown */
 export async function stopUnlessValid(locked: LockedOperation, context: RequesterContext) {
-  const { tx, logged, operation } = locked;
+  const { tx, operation } = locked;
   // Before the time is looked at: in a changed row the times may be changed too.
-  const problem = await findStoredProblem(tx, logged);
+  const problem = await findStoredProblem(tx, operation);
   if (problem) return voidOperation(locked, problem);
   if (isOverdue(operation, tx.now())) return expireOperation(locked);
-  const kind = findKind(tx.kinds, operation.kind);
-  const why = findRightsProblem(kind, operation, context);
+  const why = findRightsProblem(operation, context);
   if (why) return voidOperation(locked, why);
-  const { row } = logged;
+  const { row, kind } = operation;
   const isSameKey = kind.keyless || (await findCdnKey(tx, row)) === row.cdn_key;
   return isSameKey ? undefined : voidOperation(locked, 'key-replaced');
 }
 
 async function findStoredProblem(
   ledger: Ledger,
-  { row, events }: LoggedOperation,
+  operation: Operation,
 ): Promise<'changed' | 'key-gone' | undefined> {
+  const { row, events } = operation;
   const last = events.at(-1);
   const state = last?.what === 'approval' ? 'proposed' : last?.what;
   if (last?.seq !== row.seq || state !== row.state) return 'changed';
@@ -83,7 +82,7 @@ async function findStoredProblem(
   if (isConfirmed ? [...approvers].some((one) => one !== row.user_id) : approvers.has(row.user_id))
     return 'changed';
   if (row.state === 'approved' && approvers.size < (isConfirmed ? 1 : row.approvals_needed)) return 'changed';
-  const problem = findSealProblem(ledger, row);
+  const problem = findSealProblem(ledger.sealer, operation);
   if (problem) return problem;
   for (const approval of approvals) {
     const forged = findApprovalProblem(ledger.sealer, row, approval);
@@ -94,12 +93,12 @@ async function findStoredProblem(
 }
 
 function findRightsProblem(
-  kind: Kind<unknown>,
-  { state, channelId, requester: { userId }, approvals, approvalsNeeded, policyVersion, via }: Operation,
+  { kind, row, state, requester: { userId }, approvals, approvalsNeeded, via }: Operation,
   { policy, requester, approvers }: RequesterContext,
 ): VoidReason | undefined {
-  if (kind.approval && policy.version !== policyVersion) return 'overtaken';
-  if (!assertKnown(decide(policy, requester, channelId, kind.right)).allowed) return 'requester-may-not';
+  if (kind.approval && policy.version !== row.policy_version) return 'overtaken';
+  if (!assertKnown(decide(policy, requester, row.channel_id ?? undefined, kind.right)).allowed)
+    return 'requester-may-not';
   if (countApprovals(kind, policy) > approvalsNeeded) return 'more-approvals';
   for (const { by } of approvals) {
     if (via && by === userId) continue;

@@ -77,13 +77,11 @@ const undoMs = 30 * minuteMs;
 /** The value before a change. `late`: it is not the newest, or too long ago. `unknown`: no value is kept. */
 export async function findUndo(
   store: ValueStore,
-  { id, tenant, state, setsValue, movedAt }: Operation,
+  { id, row, tenant, state, movedAt }: Operation,
 ): Promise<{ readonly value: Secret } | 'late' | 'unknown'> {
   const isLate = store.now().getTime() - movedAt.getTime() >= undoMs;
-  if (state !== 'succeeded' || !setsValue || isLate) return 'late';
-  const target = store.db.selectFrom('operations').select('path').where('id', '=', id);
-  const { path } = await target.executeTakeFirstOrThrow();
-  const [last, earlier] = await findLastSettings(store.db, tenant, path);
+  if (state !== 'succeeded' || row.value_mac === null || isLate) return 'late';
+  const [last, earlier] = await findLastSettings(store.db, tenant, row.path);
   if (last?.id !== id) return 'late';
   return (await openKept(store, earlier)) ?? 'unknown';
 }

@@ -15,13 +15,7 @@ import { type Action, type Command, type Context, defineForm, type Feature } fro
 import { rememberUse } from '../names.ts';
 import type { Words } from '../words.ts';
 import { loadAffectedByScript } from '../zones/lookup.ts';
-import {
-  loadVariable,
-  readVariablePath,
-  readVariableRequest,
-  type VariableRequest,
-  variableUpdate,
-} from './kinds/variable.ts';
+import { loadVariable, readVariablePath, type VariableRequest, variableUpdate } from './kinds/variable.ts';
 import { findNamedTargets, findOperation, findRequestedBy, findTargetName, type Operation } from './model.ts';
 import { assertMayPropose, findApprovalNeeds, proposeChange } from './propose.ts';
 import { findUndo, isValueKept } from './values.ts';
@@ -232,15 +226,16 @@ const undoAction: Action = {
   async run(operationId, context) {
     const { ledger, person } = context;
     const operation = await findOperation(ledger, tenantId(person), operationId);
-    const request = operation && readVariableRequest(operation);
     const hint = 'Set the variable with `/cdn variable`.';
-    if (!operation || !request) throw new UserError('This change is no longer stored.', hint);
+    if (operation?.kind !== variableUpdate || operation.request === undefined)
+      throw new UserError('This change is no longer stored.', hint);
     if (operation.requester.userId !== person.userId)
       throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
     const previous = await findUndo(ledger, operation);
     if (typeof previous === 'string') throw new UserError(whyNoUndo[previous], hint);
     await assertMayPropose(variableUpdate, context);
-    const change = { ...request, required: undefined, setsValue: true };
+    const ids = readVariablePath(operation.row.path);
+    const change = { ...ids, required: undefined, setsValue: true };
     return renderProposed(await setVariable(change, previous.value, { undoOf: operation.id }, context));
   },
 };

@@ -59,7 +59,7 @@ const most = { shown: 20, read: 200 };
 
 /** Settings of the bot are not for a model. */
 function isForModels({ kind }: Operation): boolean {
-  return kind !== settingsChange.name;
+  return kind !== settingsChange;
 }
 
 export const listMyRequests = defineTool({

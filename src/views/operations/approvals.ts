@@ -155,14 +155,13 @@ const defaultLabels: DecisionLabels = {
   deny: { label: 'Deny', actionId: 'approvals:deny' },
 };
 
-export function decisionButtons(operation: ShownOperation, isListed = false): Button[] {
+export function decisionButtons(operation: ShownOperation): Button[] {
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
-  const approveId = isListed && !words.labels ? 'approvals:approve-listed' : approve.actionId;
   const dependents = words.consequences.zones && `${countDependents(operation)}.`;
   const warning = `It runs with the last approval: ${nameInPlainText(operation)}.`;
   return [
-    runButton(approve.label, approveId, operation, join([warning, dependents], ' ')),
+    runButton(approve.label, approve.actionId, operation, join([warning, dependents], ' ')),
     button(deny.label, deny.actionId, id),
   ];
 }
@@ -239,24 +238,19 @@ export interface ApprovalLists {
   readonly isApprover: boolean;
 }
 
-/** What waits for a person, and what they asked for. `done`: the result of a press in it. */
-export function renderApprovalList(
-  { waiting, requested, isApprover }: ApprovalLists,
-  asOf: Date,
-  done?: string,
-): Message {
+/** What waits for a person, and what they asked for. */
+export function renderApprovalList({ waiting, requested, isApprover }: ApprovalLists, asOf: Date): Message {
   const text = waiting.length === 0 ? 'Nothing is waiting for your approval' : countWaiting(waiting);
   const mine = requested.length === 0 ? 'You have not asked for anything lately.' : '*You asked to*';
   const lines = requested.map(
     (one) => `${one.words.what}\n${renderState(one)} · ${formatMoment(one.movedAt)}`,
   );
   return message(text, [
-    done && section(done),
     section([
       `*${text}*`,
       !isApprover && 'You are not an approver. Admins name approvers in `/cdn settings`.',
     ]),
-    ...renderWaiting(waiting, true),
+    ...renderWaiting(waiting),
     section(truncateLines([mine, ...lines], 2800)),
     actions(
       selectOf('Cancel or record…', requested.flatMap(renderChoice)),
@@ -285,19 +279,19 @@ export function renderHomeSection(waiting: readonly ShownOperation[], open: numb
       join([waiting.length > 0 && `*${countWaiting(waiting)}*`, yours], ' · '),
       commandButton('Approvals', 'approvals'),
     ),
-    ...renderWaiting(waiting, false),
+    ...renderWaiting(waiting),
   ];
 }
 
 const mostListed = 8;
 
-function renderWaiting(waiting: readonly ShownOperation[], isListed: boolean): KnownBlock[] {
+function renderWaiting(waiting: readonly ShownOperation[]): KnownBlock[] {
   const blocks = waiting.slice(0, mostListed).flatMap((operation) => {
     const { words, expiresAt } = operation;
     const when = `needs ${describeMissing(operation)} · expires ${formatMoment(expiresAt)}`;
     return [
       section(`${nameRequester(operation).replace(/,$/u, '')}: ${words.what}\n${when}`),
-      actions(...decisionButtons(operation, isListed)),
+      actions(...decisionButtons(operation)),
     ];
   });
   const more = andMore(waiting.length - mostListed);

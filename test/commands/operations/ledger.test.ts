@@ -49,7 +49,7 @@ test('a proposal is approved, executed and settled, each step with its event and
     request: { appId: 'app-1', volumeId: 'vol 1' },
     requester: olivia,
     snapshot: makeProposal().snapshot,
-    policyVersion: 7,
+    row: { policy_version: 7 },
     approvalsNeeded: 1,
     seal: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
@@ -58,7 +58,7 @@ test('a proposal is approved, executed and settled, each step with its event and
   expect(enqueued).toEqual([id]);
   expect(await beginNow(ledger, id)).toMatchObject({
     kind: 'begun',
-    request: { path: '/mc/apps/app-1/volumes/vol%201', body: null },
+    operation: { row: { path: '/mc/apps/app-1/volumes/vol%201', body: null } },
   });
   expect(await bot.begin(id)).toBe('already executing');
   const outcome = { word: 'done', status: 200, requestId: 'abc123', instances: ['i-1', 'i-2'] };
@@ -282,8 +282,8 @@ test('a value is sealed, sent once and stored nowhere in the clear', async () =>
   expect(enqueued).toEqual([id]);
   const begun = await beginNow(ledger, id, freely);
   if (begun.kind !== 'begun') throw new Error(begun.kind);
-  expect(begun.request.value?.reveal()).toBe('s3cret-of-the-shop');
-  expect(begun.request).toMatchObject({
+  expect(begun.value?.reveal()).toBe('s3cret-of-the-shop');
+  expect(begun.operation.row).toMatchObject({
     path: '/compute/script/301/variables/12',
     body: '{"Required":true}',
   });

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { approve } from '../../../src/commands/operations/decide.ts';
 import { begin } from '../../../src/commands/operations/execute.ts';
 import {
+  findKind,
   indexKinds,
   type OperationRow,
   type SealedRequest,
@@ -275,7 +276,7 @@ function seal(asked: TestRequest): SealedRequest | undefined {
 }
 
 const read = (kind: string, stored: SealedRequest | undefined, valueMac: string | null = null): unknown =>
-  stored && readRequest(kinds, { kind, value_mac: valueMac, ...stored } as OperationRow);
+  stored && readRequest(findKind(kinds, kind), { value_mac: valueMac, ...stored } as OperationRow);
 
 test('a request reads back from its sealed strings, whatever its ids hold', () => {
   fc.assert(

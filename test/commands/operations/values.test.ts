@@ -49,7 +49,7 @@ test.each([
   const ledger = openReplica(database, both);
   const facts = makeContext(olivia, await findNow(ledger, id, tenant), freely);
   const begun = await begin(ledger, id, facts);
-  expect(begun.kind === 'begun' && begun.request.value?.reveal()).toBe('first');
+  expect(begun.kind === 'begun' && begun.value?.reveal()).toBe('first');
 
   // And afterwards, without the old key, an undo still has it.
   const succeeded = { state: 'succeeded', outcome: { word: 'done' } } as const;

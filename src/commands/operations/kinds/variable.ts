@@ -101,10 +101,6 @@ export function readVariablePath(path: string) {
   return { scriptId, variableId };
 }
 
-export function readVariableRequest({ kind, request }: { kind: string; request: unknown }) {
-  return kind === variableUpdate.name ? (request as VariableRequest | undefined) : undefined;
-}
-
 const bodies = z.object({ Required: z.boolean().optional() });
 
 /** Bytes of a value up to which all pages of the CDN agree. */

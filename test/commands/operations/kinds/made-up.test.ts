@@ -65,7 +65,7 @@ test('a kind of one file and one line is requested, approved, sent once, told an
   await runJobs();
   expect(sent).toEqual([`/pullzone/4711/purgeCache approved by ${bob}`]);
   expect(await findOperation(ledger, asked.tenant, asked.id)).toMatchObject({
-    kind: 'zone-purge',
+    kind: purge,
     state: 'succeeded',
     request: { zoneId: '4711' },
   });

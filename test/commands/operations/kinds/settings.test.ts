@@ -64,11 +64,13 @@ async function start(database: Database) {
     execute: async (id: string) => {
       const begun = await begin(ledger, id, context());
       if (begun.kind !== 'begun') return begun;
-      const { requester, policyVersion } = begun.operation;
+      const { requester, row } = begun.operation;
       const settlement = await settingsChange.send({
-        ...begun.request,
+        path: row.path,
+        body: row.body,
+        value: begun.value,
         requester,
-        policyVersion,
+        policyVersion: row.policy_version,
         approvedBy: begun.operation.approvals.map(({ by }) => by),
         targetName: undefined,
         policies,
