@@ -12,10 +12,9 @@ import { describeAttention, describeErrors, describeUnconfirmed } from '../views
 import { everyZone } from '../views/zones/list.ts';
 import type { Context, Feature } from './define.ts';
 import { resolveAppToDelete } from './names.ts';
-import { volumeDeletion } from './operations/kinds/volume.ts';
+import { loadPreview, volumeDeletion, volumeIds } from './operations/kinds/volume.ts';
 import { rejectStepRun } from './operations/messages.ts';
 import { longestReason, proposeChange } from './operations/propose.ts';
-import { loadPreview, volumeIds } from './operations/volumes.ts';
 import { toPeriod } from './origin-errors/feature.ts';
 import { createReport } from './origin-errors/read.ts';
 import { findPeriod } from './periods.ts';

@@ -14,16 +14,20 @@ import type { Schema } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { Kind, Settlement } from './kinds/kind.ts';
 import { type MessagePorts, queueReminder } from './messages.ts';
-import { type Answer, findOperation, type Operation, type RequesterContext } from './model.ts';
+import { type Answer, type DecisionContext, findOperation, type Operation } from './model.ts';
 import {
+  assertCurrent,
   expireOperation,
+  isOverdue,
   type Ledger,
   type LockedOperation,
+  loadDecisionContext,
+  startWithinMs,
+  stopUnlessValid,
   transition,
   voidOperation,
   withLock,
 } from './transitions.ts';
-import { assertCurrent, isOverdue, loadContext, startWithinMs, stopUnlessValid } from './validity.ts';
 import { destroyIdleValues, destroyValuesOf, openValue } from './values.ts';
 
 export interface OperationPorts extends MessagePorts {
@@ -57,7 +61,11 @@ export const executeOperationJob = defineJob({
     if (!found) return;
     // Before it begins: if a key does not open, the job is retried.
     const cdn = found.kind.keyless ? undefined : await openCdn(ports, found.requester, signal);
-    const begun = await begin(ledger, id, await loadContext(ports.authorizer(found.requester), found));
+    const begun = await begin(
+      ledger,
+      id,
+      await loadDecisionContext(ports.authorizer(found.requester), found),
+    );
     if (begun.kind === 'already' && begun.operation.state === 'executing') {
       log.warn({ operation: id }, 'operation was begun by a process that died');
       await withLock(ledger, { id }, markAbandoned);
@@ -87,7 +95,7 @@ interface Begun {
 }
 
 /** The only transition to `executing`; succeeds at most once per operation. */
-export function begin(ledger: Ledger, id: string, context: RequesterContext): Promise<Answer | Begun> {
+export function begin(ledger: Ledger, id: string, context: DecisionContext): Promise<Answer | Begun> {
   return withLock(ledger, { id }, async (locked): Promise<Answer | Begun> => {
     const { tx, operation } = locked;
     if (operation.state !== 'approved') return { kind: 'already', operation };

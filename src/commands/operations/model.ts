@@ -63,14 +63,10 @@ export interface Proposal
   readonly isConfirmed?: boolean | undefined;
 }
 
-export interface RequesterContext {
+/** Policy and people as they are now. `clicker`: who presses; the requester where nobody does. */
+export interface DecisionContext extends Record<'requester' | 'clicker', Actor> {
   readonly policy: Policy;
-  readonly requester: Actor;
   readonly approvers: readonly Actor[];
-}
-
-export interface DecisionContext extends RequesterContext {
-  readonly clicker: Actor;
 }
 
 export type Answer =

@@ -14,8 +14,13 @@ import {
 import type { Context } from '../define.ts';
 import { resolveAppToDelete } from '../names.ts';
 import { settingsChange } from '../operations/kinds/settings.ts';
-import { loadVariable, type VariableRequest, variableUpdate } from '../operations/kinds/variable.ts';
-import { volumeDeletion } from '../operations/kinds/volume.ts';
+import {
+  loadVariable,
+  type VariableRequest,
+  variableUpdate,
+  writeFormButton,
+} from '../operations/kinds/variable.ts';
+import { loadPreview, volumeDeletion, volumeIds } from '../operations/kinds/volume.ts';
 import {
   findOperation,
   findRequestedBy,
@@ -29,8 +34,6 @@ import {
   proposeByAssistant,
   sendFormByAssistant,
 } from '../operations/propose.ts';
-import { writeFormButton } from '../operations/variables.ts';
-import { loadPreview, volumeIds } from '../operations/volumes.ts';
 import { defineTool, type NextCall, type ToolAnswer, ToolRefusal } from './tool.ts';
 
 function toData(operation: Operation) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { approve } from '../../../src/commands/operations/decide.ts';
+import { approve } from '../../../src/commands/operations/approvals.ts';
 import { findWaitingFor } from '../../../src/commands/operations/model.ts';
 import { proposeByAssistant, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
 import { UserError } from '../../../src/errors.ts';

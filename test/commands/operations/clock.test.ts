@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
 import { SealError } from '../../../src/auth/keys/sealing.ts';
 import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
-import { approve } from '../../../src/commands/operations/decide.ts';
+import { approve } from '../../../src/commands/operations/approvals.ts';
 import { executeOperationJob, operationClockJob } from '../../../src/commands/operations/execute.ts';
 import { findOperation, type Operation } from '../../../src/commands/operations/model.ts';
-import type { Ledger } from '../../../src/commands/operations/transitions.ts';
-import { loadDecisionContext } from '../../../src/commands/operations/validity.ts';
+import { type Ledger, loadDecisionContext } from '../../../src/commands/operations/transitions.ts';
 import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';

@@ -4,7 +4,7 @@ import type { Person } from '../../../src/auth/identity.ts';
 import type { Keyring } from '../../../src/auth/keyring/keyring.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { type Actor, initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
-import { approve } from '../../../src/commands/operations/decide.ts';
+import { approve } from '../../../src/commands/operations/approvals.ts';
 import { begin, executeOperationJob, settle } from '../../../src/commands/operations/execute.ts';
 import { indexKinds, type Settlement } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/decide.ts';
+import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import {
   cancelUnbegun,
   expireOverdue,

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Person } from '../../../src/auth/identity.ts';
 import type { Policy } from '../../../src/auth/policy/policy.ts';
-import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/decide.ts';
+import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import {
   begin,
   cancelUnbegun,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { approve } from '../../../src/commands/operations/decide.ts';
+import { approve } from '../../../src/commands/operations/approvals.ts';
 import { begin } from '../../../src/commands/operations/execute.ts';
 import {
   findKind,

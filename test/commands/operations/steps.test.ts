@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancel, confirmOutcome, deny } from '../../../src/commands/operations/decide.ts';
+import { cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import { expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
 import { rejectStepRun } from '../../../src/commands/operations/messages.ts';
 import type { Operation } from '../../../src/commands/operations/model.ts';

@@ -1,16 +1,36 @@
 import { z } from 'zod';
 import type { CdnClient } from '../../../api/cdn.ts';
 import { isObject } from '../../../api/http/errors.ts';
+import { omitMissing } from '../../../api/http/lenient.ts';
 import { variableBody, variablePath } from '../../../api/variables.ts';
 import { tenantId } from '../../../auth/identity.ts';
+import { UserError } from '../../../errors.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
+import type { FormResult, Message } from '../../../views/blocks/blocks.ts';
+import { addFailure } from '../../../views/blocks/failure.ts';
 import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
-import { describeScriptConsequences } from '../../../views/operations/describe.ts';
-import type { Context } from '../../define.ts';
+import { renderProposed, renderUndoOffer } from '../../../views/operations/approvals.ts';
+import {
+  describeOutcome,
+  describeScriptConsequences,
+  renderSent,
+} from '../../../views/operations/describe.ts';
+import * as forms from '../../../views/operations/forms.ts';
+import { type Action, type Command, type Context, defineForm, type Feature } from '../../define.ts';
+import { rememberUse } from '../../names.ts';
+import type { Words } from '../../words.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
-import { findNamedTargets } from '../model.ts';
+import {
+  findNamedTargets,
+  findOperation,
+  findRequestedBy,
+  findTargetName,
+  type Operation,
+} from '../model.ts';
+import { assertMayPropose, findApprovalNeeds, proposeChange } from '../propose.ts';
+import { findUndo, isValueKept } from '../values.ts';
 import { type Execution, findUndone, type Kind, readShown, type Settlement } from './kind.ts';
 
 export interface VariableRequest {
@@ -96,7 +116,7 @@ export async function loadVariable({ scriptId, variableId }: VariableRequest, co
   return { ...(await loadAffectedByScript(scriptId, context)), ...(named ? { name: named.name } : {}) };
 }
 
-export function readVariablePath(path: string) {
+function readVariablePath(path: string) {
   const [, , , scriptId = '', , variableId = ''] = path.split('/').map(decodeURIComponent);
   return { scriptId, variableId };
 }
@@ -145,3 +165,239 @@ function judge(
     (wanted === undefined || required !== undefined);
   return { state: 'succeeded', outcome: { word: isShown ? 'done' : 'unconfirmed', requestId, facts } };
 }
+
+const variableCommand: Command = {
+  name: 'variable',
+  aliases: ['variables', 'var'],
+  usage: 'variable [<scriptId> <variableId>|<name>|undo]',
+  summary: 'Set a variable of an edge script: its value, and whether it is required',
+  label: 'Set a variable',
+  examples: ['variable', 'variable 301 12', 'variable FEATURE_X', 'variable undo'],
+  needs: 'change',
+  modal: (words) => (isUndo(words) ? undefined : forms.variableBusy),
+  async load(words, context) {
+    const [typed, ...rest] = words.list;
+    if (typed === undefined) return forms.renderVariableForm({});
+    const variables = { tenant: tenantId(context.person), kind: variableUpdate.name };
+    const [variable] = rest;
+    const targets = await findNamedTargets(context.ledger, variables);
+    // Case counts: names of variables differ by it.
+    const find = (called: string, ofScript?: string) =>
+      targets
+        .filter(({ name }) => name === called)
+        .map(({ path }) => readVariablePath(path))
+        .find(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
+    const named = find(typed);
+    if (rest.length > (named ? 0 : 1))
+      throw new UserError(
+        'Values don’t go into the command, where others could read them.',
+        'Type `/cdn variable` with the two IDs, or alone; the form takes the value.',
+      );
+    const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
+    if (!scriptIdField.safeParse(scriptId).success) return forms.renderVariableForm({ unknown: typed });
+    const isName = variable !== undefined && /^[a-z_]\w*$/iu.test(variable);
+    const variableId = named?.variableId ?? (isName ? find(variable, scriptId)?.variableId : variable);
+    if (variableId === undefined && isName) return forms.renderVariableForm({ scriptId, unknown: variable });
+    const ids = { scriptId, variableId };
+    return forms.renderVariableForm(ids, await loadKnown(ids, context));
+  },
+  run: (_, context) => offerUndo(context),
+};
+
+/** What an assistant asked a person to type. In the metadata of the form. */
+const askedFor = z.object({ path: z.string(), via: z.string(), reason: z.string() });
+type AskedFor = z.output<typeof askedFor>;
+
+export function writeFormButton(request: VariableRequest, { via, reason }: Omit<AskedFor, 'path'>): string {
+  const { scriptId, variableId, required = 'unchanged' } = request;
+  const path = variablePath(scriptId, variableId);
+  // A character that JSON escapes would take six.
+  const asked = { path, via, reason: reason.replaceAll(/\p{Cc}/gu, ' ').toWellFormed() };
+  return `${scriptId} ${variableId} ${required} ${JSON.stringify(asked)}`;
+}
+
+/** Opens the form that an assistant asked for. */
+const typeAction: Action = {
+  id: 'variables:type',
+  needs: 'change',
+  modal: () => forms.variableBusy,
+  async load(value, context) {
+    const [scriptId = '', variableId = '', required, ...asked] = value.split(' ');
+    const known = await loadKnown({ scriptId, variableId }, context);
+    return forms.renderVariableForm({ scriptId, variableId, required, metadata: asked.join(' ') }, known);
+  },
+};
+
+function isUndo({ list }: Words): boolean {
+  return list.length === 1 && list[0]?.toLowerCase() === 'undo';
+}
+
+async function loadKnown(
+  { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },
+  context: Context,
+): Promise<forms.KnownVariable> {
+  const { ledger, person } = context;
+  const request = variableId && { scriptId, variableId, required: undefined, setsValue: true };
+  const [snapshot, needs] = await Promise.all([
+    request ? loadVariable(request, context) : loadAffectedByScript(scriptId, context),
+    findApprovalNeeds(variableUpdate, context),
+  ]);
+  const path = variableId && variablePath(scriptId, variableId);
+  return {
+    name: findTargetName(snapshot, undefined),
+    consequences: variableUpdate.consequences(snapshot),
+    needs,
+    canUndo: path ? await isValueKept(ledger, tenantId(person), path) : false,
+  };
+}
+
+const id = (noun: string) =>
+  z
+    .string({ error: `Type the ${noun}.` })
+    .trim()
+    .regex(/^\d{1,19}$/, { error: `The ${noun} is a whole number.`, abort: true })
+    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an ID.' });
+const scriptIdField = id('script ID');
+
+const required = z
+  .enum(['unchanged', 'true', 'false'], { error: 'Pick one of the three.' })
+  .default('unchanged')
+  .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
+
+const valueField = (max: number) =>
+  z
+    .string()
+    .max(max, `At most ${formatCount(max, 'character')} here.`)
+    .optional();
+
+const curlyQuotes =
+  'It has curly quotes (“ ” ‘ ’), which phones insert. Type straight ones, or tick below to keep these.';
+
+const fields = z
+  .object({
+    scriptId: scriptIdField,
+    variableId: id('variable ID'),
+    defaultValue: valueField(forms.valueLengths.first),
+    moreValue: valueField(forms.valueLengths.rest),
+    empty: z.array(z.string()).optional(),
+    required,
+  })
+  .transform(({ defaultValue = '', moreValue = '', empty, ...rest }, refinement) => {
+    const typed = defaultValue + moreValue;
+    const isEmptied = empty?.includes('empty') ?? false;
+    const refuse = (path: string, message: string): void =>
+      refinement.addIssue({ code: 'custom', path: [path], message });
+    if (isEmptied && typed) refuse('empty', 'There is a new value above. Remove one of them.');
+    if (!isEmptied && !typed && rest.required === undefined)
+      refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
+    for (const [path, text] of Object.entries({ defaultValue, moreValue }))
+      if (/[“”„‟‘’‚‛]/u.test(text) && !empty?.includes('curly')) refuse(path, curlyQuotes);
+    const value = isEmptied ? '' : typed || undefined;
+    return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
+  });
+type Values = z.output<typeof fields>;
+
+async function submit(values: Values, context: Context): Promise<FormResult> {
+  const { scriptId, variableId, required, value } = values;
+  const request = { scriptId, variableId, required, setsValue: value !== undefined };
+  const metadata = context.modal?.metadata;
+  const asked = metadata ? askedFor.parse(JSON.parse(metadata)) : undefined;
+  const isAsked = asked?.path === variablePath(scriptId, variableId);
+  const operation = await setVariable(request, value, isAsked ? asked : {}, context);
+  await rememberUse('script', scriptId, context);
+  // The value does not stay: a secret is not sent back.
+  if (operation.outcome?.word === 'refused')
+    return addFailure(
+      forms.renderVariableForm({ scriptId, variableId, required: required?.toString(), metadata }),
+      { message: describeOutcome(operation) },
+    );
+  const message = renderProposed(operation, await canRestore(operation, context));
+  return { modal: renderSent(message), message };
+}
+
+async function setVariable(
+  request: VariableRequest,
+  value: Secret | undefined,
+  { undoOf, reason, via }: { readonly undoOf?: string } & Partial<AskedFor>,
+  context: Context,
+): Promise<Operation> {
+  const [snapshot, { policy, approvers }] = await Promise.all([
+    loadVariable(request, context),
+    findApprovalNeeds(variableUpdate, context),
+  ]);
+  const bytes = value && Buffer.byteLength(value.reveal());
+  const facts = isObject(snapshot) ? omitMissing({ ...snapshot, undoOf, bytes }) : snapshot;
+  const change = { kind: variableUpdate, request, value, reason, via, snapshot: facts };
+  return proposeChange({ ...change, isConfirmed: via !== undefined, policy, approvers }, context);
+}
+
+async function canRestore(operation: Operation, { ledger }: Context): Promise<boolean> {
+  return typeof (await findUndo(ledger, operation)) !== 'string';
+}
+
+const previewAction: Action = {
+  id: 'variables:preview',
+  needs: 'change',
+  modal: () => forms.variableBusy,
+  async load(_, context) {
+    const scriptId = scriptIdField.safeParse(context.modal?.fields['scriptId']).data;
+    if (scriptId === undefined) throw new UserError('No script ID yet.', 'Go back, type it and try again.');
+    const affected = await loadAffectedByScript(scriptId, context);
+    return forms.renderSkeleton('Who runs it', 'Back', describeScriptConsequences(affected));
+  },
+};
+
+const mostSearched = 20;
+
+async function offerUndo(context: Context): Promise<Message> {
+  const { ledger, person } = context;
+  for (const operation of await findRequestedBy(ledger, person, mostSearched))
+    if (await canRestore(operation, context)) return renderUndoOffer(operation);
+  throw new UserError(
+    'Nothing to undo: none of your changes in the last 30 minutes has a stored previous value.',
+    'Set a variable with `/cdn variable`.',
+  );
+}
+
+const whyNoUndo = {
+  late: 'It is too late to undo this: half an hour has passed, or the variable was set again since.',
+  unknown: 'The previous value is not stored, so this cannot be undone.',
+};
+
+const undoAction: Action = {
+  id: 'variables:undo',
+  needs: 'change',
+  newMessage: true,
+  replacesModal: true,
+  async run(operationId, context) {
+    const { ledger, person } = context;
+    const operation = await findOperation(ledger, tenantId(person), operationId);
+    const hint = 'Set the variable with `/cdn variable`.';
+    if (operation?.kind !== variableUpdate || operation.request === undefined)
+      throw new UserError('This change is no longer stored.', hint);
+    if (operation.requester.userId !== person.userId)
+      throw new UserError(`Only <@${operation.requester.userId}> can undo this with a button.`, hint);
+    const previous = await findUndo(ledger, operation);
+    if (typeof previous === 'string') throw new UserError(whyNoUndo[previous], hint);
+    await assertMayPropose(variableUpdate, context);
+    const ids = readVariablePath(operation.row.path);
+    const change = { ...ids, required: undefined, setsValue: true };
+    return renderProposed(await setVariable(change, previous.value, { undoOf: operation.id }, context));
+  },
+};
+
+export const variables: Feature = {
+  name: 'variables',
+  commands: [variableCommand],
+  actions: [previewAction, undoAction, typeAction],
+  forms: [
+    defineForm({
+      id: 'variables:submit',
+      needs: 'change',
+      fields,
+      loadingView: forms.variableBusy,
+      secretFields: ['defaultValue', 'moreValue'],
+      run: submit,
+    }),
+  ],
+};

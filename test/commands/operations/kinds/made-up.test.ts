@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { approve } from '../../../../src/commands/operations/decide.ts';
+import { approve } from '../../../../src/commands/operations/approvals.ts';
 import { indexKinds, type Kind } from '../../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../../src/commands/operations/kinds/list.ts';
 import { findOperation } from '../../../../src/commands/operations/model.ts';
 import { propose } from '../../../../src/commands/operations/propose.ts';
-import { loadDecisionContext } from '../../../../src/commands/operations/validity.ts';
+import { loadDecisionContext } from '../../../../src/commands/operations/transitions.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
 import { requester, startJobs } from '../job-harness.ts';

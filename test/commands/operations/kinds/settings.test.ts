@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createPolicies } from '../../../../src/auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../../../src/auth/policy/policy.ts';
-import { approve, cancel, deny } from '../../../../src/commands/operations/decide.ts';
+import { approve, cancel, deny } from '../../../../src/commands/operations/approvals.ts';
 import { begin, settle, voidOvertaken } from '../../../../src/commands/operations/execute.ts';
 import {
   findLowering,
