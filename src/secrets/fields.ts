@@ -9,9 +9,6 @@ export const zoneSecretFields = [
 
 export const hostnameSecretFields = ['Certificate', 'CertificateKey'] as const;
 
-/** Kinds that are masked where they stand, since most are ordinary words. All other kinds are live keys and tokens. */
-export const doubtfulKinds: ReadonlySet<string> = new Set(['zone-text', 'variable-value']);
-
 const exactNames = new Set(
   [
     ...zoneSecretFields,

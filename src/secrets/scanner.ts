@@ -1,5 +1,4 @@
-import { doubtfulKinds } from './fields.ts';
-import { findKnownSecrets, type NotedSecret, type NotedSecrets } from './secret.ts';
+import { findKnownSecrets, isDoubtful, type NotedSecret, type NotedSecrets } from './secret.ts';
 
 /** The kinds of live keys and tokens that a text or a piece of a file contains, in any encoding. */
 export function findSecretKinds(data: string | Uint8Array): readonly string[] {
@@ -36,12 +35,7 @@ export function redactDoubtful<T>(content: T): T {
 
 function redactFound(text: string, found: readonly NotedSecret[]): string {
   if (found.length === 0) return text;
-  const values = [...new Set(found.map(({ value }) => value))];
-  return maskValues(text, values, found.every(isDoubtful) ? createShownCheck() : undefined);
-}
-
-function isDoubtful({ kind }: NotedSecret): boolean {
-  return doubtfulKinds.has(kind);
+  return maskValues(text, [...new Set(found.map(({ value }) => value))]);
 }
 
 export function mapTexts(value: unknown, map: (text: string) => string): unknown {
@@ -67,11 +61,6 @@ export function textOf(value: unknown): string {
     .join('\n');
 }
 
-function createShownCheck(): (text: string) => boolean {
-  const { shown } = findKnownSecrets();
-  return (text) => shown.some((one) => (one.text ??= textOf(one.value).toLowerCase()).includes(text));
-}
-
 /** The text without these values of more than three characters. */
 export function redactValues(text: string, values: readonly string[]): string {
   return maskValues(
@@ -84,11 +73,7 @@ const word = '[\\w+/=-]*';
 // Tried from each character of a long word, the work would grow with the square of its length.
 const wordStart = '(?<![\\w+/=-])';
 
-function maskValues(
-  text: string,
-  values: readonly string[],
-  isShown: (form: string) => boolean = () => false,
-): string {
+function maskValues(text: string, values: readonly string[]): string {
   const lower = text.toLowerCase();
   // Whole values first. Pieces are masked with the word they are part of.
   const whole = byLength(values.flatMap(wholeEncodings)).map((form) => ({ form, pattern: literally(form) }));
@@ -97,7 +82,7 @@ function maskValues(
     pattern: `${wordStart}${word}${literally(form)}${word}`,
   }));
   return [...whole, ...pieces]
-    .filter(({ form }) => lower.includes(form) && !isShown(form))
+    .filter(({ form }) => lower.includes(form))
     .reduce((left, { pattern }) => left.replaceAll(new RegExp(pattern, 'gi'), '[secret]'), text);
 }
 
@@ -116,12 +101,8 @@ function findSecrets(data: string | Uint8Array): NotedSecret[] {
   const isText = typeof data === 'string';
   const plain = isText ? Buffer.from(data) : data;
   const bytes = isText && plain.length > data.length ? Buffer.from(data.toLowerCase()) : plain;
-  const [found, isShown] = [new Set<NotedSecret>(), createShownCheck()];
-  for (const list of filled)
-    scan(indexOf(list), bytes, (secret, form) => {
-      if (!found.has(secret) && !(isDoubtful(secret) && [form, secret.value.toLowerCase()].some(isShown)))
-        found.add(secret);
-    });
+  const found = new Set<NotedSecret>();
+  for (const list of filled) scan(indexOf(list), bytes, found);
   return [...found].filter(({ kind }) => !carried.has(kind));
 }
 
@@ -173,17 +154,13 @@ function inBytes(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-function scan(
-  { may, forms }: Index,
-  bytes: Uint8Array,
-  take: (secret: NotedSecret, form: string) => void,
-): void {
+function scan({ may, forms }: Index, bytes: Uint8Array, found: Set<NotedSecret>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at + runLength <= bytes.length; at += stride) {
     const hash = hashOf(view.getInt32(at, true));
     if ((((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 0) continue;
     for (let form = forms.get(hash); form; form = form.next)
-      if (standsAt(bytes, at - form.offset, form.text)) take(form.secret, form.text);
+      if (standsAt(bytes, at - form.offset, form.text)) found.add(form.secret);
   }
 }
 

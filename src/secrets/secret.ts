@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { inspect } from 'node:util';
-import { doubtfulKinds } from './fields.ts';
 
 const shown = '[secret]';
 
@@ -39,12 +38,14 @@ export type NotedSecret = { readonly value: string; kind: string };
 
 export type NotedSecrets = readonly NotedSecret[];
 
-export type Shown = { readonly value: unknown; text?: string };
+/** Masked where it stands, since it may be an ordinary word. All other kinds are live keys and tokens, which stop a message. */
+export function isDoubtful({ kind }: NotedSecret): boolean {
+  return kind === 'variable-value';
+}
 
 interface Scope {
   readonly noted: NotedSecret[];
   readonly byValue: Map<string, NotedSecret>;
-  readonly shown: Shown[];
   charactersLeft: number;
 }
 
@@ -60,7 +61,7 @@ const held = new Set<NotedSecret[]>();
 /** Runs one piece of work (a delivery, a job) whose secrets are collected. */
 export function withSecrets<T>(run: () => T): T {
   if (work.getStore()?.scope) return run();
-  const scope: Scope = { noted: [], byValue: new Map(), shown: [], charactersLeft: maxCharacters };
+  const scope: Scope = { noted: [], byValue: new Map(), charactersLeft: maxCharacters };
   return work.run({ scope, carried: nothing }, run);
 }
 
@@ -71,7 +72,7 @@ export function registerSecret(kind: string, value: unknown): void {
   const { noted, byValue } = scope;
   const known = byValue.get(value);
   if (known) {
-    if (known.kind === unnamed || doubtfulKinds.has(known.kind)) known.kind = kind;
+    if (known.kind === unnamed || isDoubtful(known)) known.kind = kind;
     return;
   }
   if (noted.length >= maxSecrets || value.length > scope.charactersLeft) return;
@@ -79,11 +80,6 @@ export function registerSecret(kind: string, value: unknown): void {
   const secret = { kind, value };
   byValue.set(value, secret);
   noted.push(secret);
-}
-
-/** Registers what the surrounding work may show: a doubtful value that also stands in it is no secret. */
-export function registerShown(value: unknown): void {
-  work.getStore()?.scope?.shown.push({ value });
 }
 
 /** Registers secrets of the whole process; the returned function ends that. */
@@ -107,5 +103,5 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
 export function findKnownSecrets() {
   const store = work.getStore();
   const lists: NotedSecrets[] = store?.scope ? [...held, store.scope.noted] : [...held];
-  return { lists, carried: store?.carried ?? nothing, shown: store?.scope?.shown ?? [] };
+  return { lists, carried: store?.carried ?? nothing };
 }

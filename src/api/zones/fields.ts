@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { hostnameSecretFields, isSecretField, zoneSecretFields } from '../../secrets/fields.ts';
-import { isDistinctive, textOf } from '../../secrets/scanner.ts';
-import { registerSecret, registerShown } from '../../secrets/secret.ts';
+import { registerSecret } from '../../secrets/secret.ts';
 import { isObject } from '../http/errors.ts';
 import { count, flag, id, omitMissing, text, texts } from '../http/lenient.ts';
 import { redactUrl } from '../http/paths.ts';
@@ -135,18 +134,4 @@ export function registerZoneKeys(raw: unknown): void {
   for (const name of zoneSecretFields) registerSecret(name, raw[name]);
   const hostnames = Array.isArray(raw['Hostnames']) ? raw['Hostnames'].filter(isObject) : [];
   for (const host of hostnames) for (const name of hostnameSecretFields) registerSecret(name, host[name]);
-}
-
-/** Registers the keys of a zone that is shown whole and, as doubtful, every text and word in it that is not `shown`. */
-export function registerZoneSecrets(raw: unknown, shown: object): void {
-  registerZoneKeys(raw);
-  registerShown(shown);
-  const shownText = textOf(shown).toLowerCase();
-  JSON.stringify(raw, (_, value: unknown) => {
-    if (typeof value !== 'string') return value;
-    // With the stars of a pattern around it, a value would look like bold text.
-    for (const text of [value.replaceAll(/^\*+|\*+$/gu, ''), ...value.split(/[\s*/?&#=:@;,"']+/u)])
-      if (isDistinctive(text) && !shownText.includes(text.toLowerCase())) registerSecret('zone-text', text);
-    return value;
-  });
 }

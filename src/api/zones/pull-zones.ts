@@ -1,10 +1,9 @@
 import { X509Certificate } from 'node:crypto';
 import { createCache } from '../../lib/cache.ts';
-import { registerShown } from '../../secrets/secret.ts';
 import { ApiError } from '../http/errors.ts';
 import { createPages, type TakeTurn } from '../http/lists.ts';
 import type { Reply, Send } from '../http/request.ts';
-import { registerZoneKeys, registerZoneSecrets } from './fields.ts';
+import { registerZoneKeys } from './fields.ts';
 import { readZone, type Zone } from './members.ts';
 import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { listHostnames, summarize, type ZoneSummary } from './summary.ts';
@@ -58,7 +57,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
     const project = (raw: unknown, reply: Reply) => {
       const summary = summarize(raw);
       const zone = summary && matches(summary) ? readWhole(raw, reply) : undefined;
-      if (zone) registerZoneSecrets(raw, zone);
+      if (zone) registerZoneKeys(raw);
       if (zone) found.set(zone.summary.id, zone);
       return summary && { id: summary.id };
     };
@@ -88,12 +87,10 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
         return { zones, skipped, account };
       };
       const until = signal ?? new AbortController().signal;
-      const list = await loads.shared.load(account, load, { signal: until }).catch((error: unknown) => {
+      return loads.shared.load(account, load, { signal: until }).catch((error: unknown) => {
         if (!until.aborted) throw error;
         throw new ApiError({ code: 'cancelled', operation, sent: true });
       });
-      registerShown(list.zones);
-      return list;
     },
 
     /** The settings of zones, projected one by one while they arrive. `isWhole`: the list was read to its end. */

@@ -21,7 +21,6 @@ import {
 } from '../../commands/registry.ts';
 import { parseWords, stripDecoration } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
-import { registerShown } from '../../secrets/secret.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
 import { addTyped } from '../../views/blocks/failure.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
@@ -84,7 +83,6 @@ function describeTyped({ command, words }: ReturnType<typeof findCommand>, text:
 
 /** The typed command. The person's own key is known by then, so that it is never repeated. */
 async function findTyped(reveal: RevealKey, text: string) {
-  registerShown(text);
   // A key that does not open is refused where it is used.
   if (shortestKey.test(text)) await reveal().catch(() => undefined);
   return findCommand(parseWords(text));

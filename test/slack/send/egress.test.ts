@@ -142,7 +142,7 @@ describe('to Slack', () => {
 
   test('a doubtful value is masked in messages, answers by response_url and acknowledgements', async () => {
     await withSecrets(async () => {
-      registerSecret('zone-text', 'tenant-42/blue');
+      registerSecret('variable-value', 'tenant-42/blue');
       const text = 'The tenant-42/blue rule';
       await clients.interactive(new Secret('xoxb-test'), 'T1').chat.postMessage({ channel: 'C1', text });
       await respond({ text });

@@ -10,7 +10,6 @@ import type { OffboardingHook } from '../../../auth/offboarding.ts';
 import { UserError } from '../../../errors.ts';
 import { createCache } from '../../../lib/cache.ts';
 import { hourMs, toUtcDay } from '../../../lib/time.ts';
-import { registerShown } from '../../../secrets/secret.ts';
 import type { Db } from '../../../store/schema.ts';
 import { formatInteger, formatUtc } from '../../../views/blocks/format.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
@@ -102,9 +101,7 @@ export function createAccountReads(options: {
         async all(): Promise<ZoneList> {
           const known = isFresh ? undefined : zoneLists.get(owner, version);
           const isRecent = known && now().getTime() - known.takenAt.getTime() < recentMs;
-          const list = isRecent ? known : await readZones();
-          registerShown(list.zones);
-          return list;
+          return isRecent ? known : readZones();
         },
         /** The answer carries private keys, which are dropped unread: only for those who ask for it. */
         certificates: (): Promise<readonly Certificate[]> =>
