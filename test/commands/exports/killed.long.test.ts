@@ -1,14 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import type { Held } from '../../../simulator/slack/script.ts';
-import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { generateKeys } from '../../auth/keyring/keyrings.ts';
-import { environment } from '../../support/bot.ts';
 import { prepareEngines } from '../../support/engines.ts';
-import { type BotProcess, startBotProcess } from '../../support/process.ts';
+import { prepareKilledBot } from '../../support/killed-bot.ts';
 import { channels, openForm, saveSettings, users } from './bot.ts';
 import { answers, recorded, says } from './words.ts';
 
@@ -17,23 +13,13 @@ const { ops } = channels;
 // Workers of PostgreSQL die in `replicas.long`.
 const { embedded } = await prepareEngines();
 
-let slack: SlackSimulator;
-let cdn: CdnSimulator;
-let env: Record<string, string>;
-let running: BotProcess;
+const running = await prepareKilledBot(await embedded.createLocation());
+const { slack, cdn, env, start } = running;
 let before = new Set<string>();
 
 beforeAll(async () => {
-  [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 5 })]);
-  const { dataDir } = await embedded.createLocation();
-  env = { ...environment({ slack, cdn, dataDir }), ENCRYPTION_KEYS: generateKeys('k1') };
   await start();
-  const person = slack.as(alice, ops);
-  await person.slash('connect');
-  await person.waitForModal(/key/i);
-  await person.submit({ accessKey: cdn.key });
-  await person.waitForModal(/connected/i);
-  await person.closeModal();
+  await running.connect(alice, ops);
   await saveSettings(slack, { operators: [alice] });
 }, 60_000);
 beforeEach(() => {
@@ -41,19 +27,10 @@ beforeEach(() => {
   before = new Set(messages.map(({ ts }) => ts));
 });
 afterEach(() => cdn.faults.clear());
-afterAll(async () => {
-  await running?.kill('SIGKILL');
-  await Promise.all([slack?.close(), cdn?.close()]);
-});
-
-async function start(): Promise<void> {
-  running = startBotProcess(env);
-  await running.waitForOutput('"ready"');
-  await slack.socket.waitFor(1);
-}
+afterAll(() => running.stop());
 
 async function kill(): Promise<void> {
-  await running.kill('SIGKILL');
+  await running.kill();
   expect(await readdir(join(env['DATA_DIR'] ?? '', 'spool')).catch(() => [])).toEqual([]);
 }
 

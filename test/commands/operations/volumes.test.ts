@@ -276,7 +276,8 @@ describe('a volume is deleted', () => {
     const { reads } = await team.carol.waitForMessage(says.auditTable);
     const lines = reads.split('\n');
     const rows = lines.filter((line) => line.includes(' · no. '));
-    const seal = /seal \w+/.exec(rows.find((row) => /^\W*Approved.* volume data-/u.test(row)) ?? '')?.[0] ?? '';
+    const seal =
+      /seal \w+/.exec(rows.find((row) => /^\W*Approved.* volume data-/u.test(row)) ?? '')?.[0] ?? '';
     const [approved = '', asked = ''] = rows.filter((row) => row.includes(seal)).slice(-2);
     const volumeId = asked.match(/data-\d+/)?.[0] ?? '';
     const stable = readStable(`${asked}\n${approved}`, { volumeId }).replaceAll(/no\. \d+/g, 'no. <number>');

@@ -1,38 +1,20 @@
 import { expect, test } from 'vitest';
-import { startCdn } from '../../../simulator/cdn/server.ts';
-import { startSlack } from '../../../simulator/slack/server.ts';
-import { generateKeys } from '../../auth/keyring/keyrings.ts';
-import { connect, environment } from '../../support/bot.ts';
 import { prepareEngines } from '../../support/engines.ts';
-import { type BotProcess, startBotProcess } from '../../support/process.ts';
+import { prepareKilledBot } from '../../support/killed-bot.ts';
 
 const { embedded, postgres } = await prepareEngines();
 const [aliceId, ops] = ['U0ALICE00', 'C0OPS0000'];
 
 /** Both simulators with all zones well, Alice, and what a bot beside them does. */
 async function prepare({ createLocation }: typeof embedded | typeof postgres) {
-  const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 4 })]);
+  const world = await prepareKilledBot(await createLocation(), { zones: 4 });
+  const { slack, cdn } = world;
   for (const zone of cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
-  const { dataDir, databaseUrl } = await createLocation();
-  const env = {
-    ...environment({ slack, cdn, dataDir }),
-    ENCRYPTION_KEYS: generateKeys('k1'),
-    ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
-  };
   const alice = slack.as(aliceId, ops);
-  const bots: BotProcess[] = [];
   return {
-    slack,
-    cdn,
+    ...world,
     alice,
-    async start(connections = 1): Promise<BotProcess> {
-      const bot = startBotProcess(env);
-      bots.push(bot);
-      await bot.waitForOutput('"ready"');
-      await slack.socket.waitFor(connections);
-      return bot;
-    },
-    connect: () => connect({ slack, cdn, env }, aliceId, ops),
+    connect: () => world.connect(aliceId, ops),
     /** Makes a report and gives its id. */
     async create(words: string): Promise<string> {
       const [kind = ''] = words.split(' ');
@@ -51,8 +33,7 @@ async function prepare({ createLocation }: typeof embedded | typeof postgres) {
     },
     async [Symbol.asyncDispose]() {
       expect(slack.problems).toEqual([]);
-      await bots.at(-1)?.kill('SIGTERM');
-      await Promise.all([slack.close(), cdn.close()]);
+      await world.stop();
     },
   };
 }

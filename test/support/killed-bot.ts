@@ -1,0 +1,52 @@
+import { startCdn } from '../../simulator/cdn/server.ts';
+import { startSlack } from '../../simulator/slack/server.ts';
+import type { Secret } from '../../src/secrets/secret.ts';
+import { generateKeys } from '../auth/keyring/keyrings.ts';
+import { connect, environment } from './bot.ts';
+import { type BotProcess, startBotProcess } from './process.ts';
+
+export type KilledBot = Awaited<ReturnType<typeof prepareKilledBot>>;
+
+/** Both simulators, and a built bot beside them that is killed and started again. */
+export async function prepareKilledBot(
+  { dataDir, databaseUrl }: { readonly dataDir: string; readonly databaseUrl: Secret | undefined },
+  { zones = 5, env: more = {}, slack: slackOptions = {} } = {} as {
+    readonly zones?: number;
+    readonly env?: Readonly<Record<string, string>>;
+    readonly slack?: Parameters<typeof startSlack>[0];
+  },
+) {
+  const [slack, cdn] = await Promise.all([startSlack(slackOptions), startCdn({ zones })]);
+  const env: Record<string, string> = {
+    ...environment({ slack, cdn, dataDir }),
+    ENCRYPTION_KEYS: generateKeys('k1'),
+    ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
+    ...more,
+  };
+  const processes: BotProcess[] = [];
+  const kill = async (signal: NodeJS.Signals = 'SIGKILL') => processes.at(-1)?.kill(signal);
+  const start = async (connections = 1): Promise<BotProcess> => {
+    const bot = startBotProcess(env);
+    processes.push(bot);
+    await bot.waitForOutput('"ready"');
+    await slack.socket.waitFor(connections);
+    return bot;
+  };
+  return {
+    slack,
+    cdn,
+    env,
+    start,
+    kill,
+    async killAndRestart(): Promise<void> {
+      await kill();
+      await start();
+    },
+    output: () => processes.map((bot) => bot.output()).join(''),
+    connect: (userId: string, channelId: string) => connect({ slack, cdn, env }, userId, channelId),
+    async stop(): Promise<void> {
+      await kill('SIGTERM');
+      await Promise.all([slack.close(), cdn.close()]);
+    },
+  };
+}
