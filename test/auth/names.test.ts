@@ -148,17 +148,9 @@ test('the newest come first, ten of a kind, and then those with a name', async (
   const known = await names.known(bob, 'shield');
   expect(known.map(({ id }) => id).join(' ')).toBe('512 511 510 509 508 507 506 505 504 503 600');
   expect(known.at(-1)?.name).toBe('shop');
+  await names.use(bob, 'shield', '505');
+  expect((await names.known(bob, 'shield'))[0]?.id).toBe('505');
   expect(await names.known(alice, 'shield')).toEqual([{ id: '600', name: 'shop' }]);
-});
-
-test('an id that is used again an hour later comes first again', async () => {
-  const { names, later } = setUp(await embedded.emptyDatabase());
-  await names.use(bob, 'shield', '501');
-  later(1_000);
-  await names.use(bob, 'shield', '502');
-  later(3_600_000);
-  await names.use(bob, 'shield', '501');
-  expect((await names.known(bob, 'shield')).map(({ id }) => id)).toEqual(['501', '502']);
 });
 
 test('of a person their ids go and names stay; of a workspace everything goes, and nothing of others', async () => {

@@ -216,7 +216,7 @@ export function markLongExecuting(ledger: Ledger): Promise<string[]> {
 }
 
 /** Reminds the approvers past half of the time, once. Answers the ids. */
-export function remindApprovers({ db, now, outbox, kinds }: Ledger): Promise<string[]> {
+function remindApprovers({ db, now, outbox, kinds }: Ledger): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     const due = await trx
       .updateTable('operations')

@@ -146,19 +146,6 @@ test('a row that takes its version along to another person does not open', async
   }
 });
 
-test('a clock that goes back keeps what is linked after', async () => {
-  const database = await embedded.emptyDatabase();
-  let now = at;
-  const keyStore = await keyStoreOn(database, () => now);
-  await keyStore.link(alice, new Secret('first'));
-  const older = await rowOf(database, alice);
-  now = new Date(at.getTime() - 86_400_000);
-  await keyStore.link(alice, new Secret('second'));
-  expect((await keyStore.reveal(alice))?.key.reveal()).toBe('second');
-  await database.db.updateTable('linked_keys').set(older).execute();
-  await expect(keyStore.reveal(alice)).rejects.toMatchObject({ code: 'replayed' });
-});
-
 test('each link and each loss is recorded with the change: who, whose, why', async () => {
   const database = await embedded.emptyDatabase();
   const keyStore = await keyStoreOn(database);

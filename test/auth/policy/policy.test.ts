@@ -79,15 +79,6 @@ function actorFor(role: Role, linked: boolean, foreign: boolean): Actor {
   };
 }
 
-test('the table has every combination of role, cap, class, linked and foreign', () => {
-  expect(table).toHaveLength(6 * 6 * 6 * 2 * 2);
-  expect(table.filter(({ allowed }) => allowed)).toHaveLength(
-    // Counted by hand: for each role the classes allowed under the six caps, with a key and without one.
-    // none: 6 each. read: 5. export: 4. change: 3. destroy: 2. admin: 6.
-    6 * (6 + 6) + 6 * 5 + 3 * (4 + 3 + 2) + 2 * (6 + 6),
-  );
-});
-
 test('every combination is decided as the table says', () => {
   const wrong = table.filter(({ role, cap, needs, linked, foreign, allowed }) => {
     const decision = decide(policyFor(role, cap), actorFor(role, linked, foreign), channel, needs);
@@ -245,43 +236,6 @@ describe('properties', () => {
         expect(decision.trace.length).toBeGreaterThan(0);
         expect(decision.trace.every(({ ok }) => ok)).toBe(decision.allowed);
         expect(decide(policy, actor, where, needs)).toEqual(decision);
-      }),
-    );
-  });
-
-  test('a lower cap never allows more', () => {
-    fc.assert(
-      fc.property(policies, actors, id, right, right, right, (policy, actor, where, needs, a, b) => {
-        const [lower, higher] = rights.indexOf(a) <= rights.indexOf(b) ? [a, b] : [b, a];
-        const under = (cap: Right): boolean => {
-          const capped = { ...policy, caps: Object.fromEntries([[where, cap]]) };
-          return decide(capped, actor, where, needs).allowed;
-        };
-        expect(under(lower) && !under(higher)).toBe(false);
-      }),
-    );
-  });
-
-  test('being named takes nothing away, and coming from elsewhere gives nothing', () => {
-    fc.assert(
-      fc.property(policies, actors, channels, (policy, actor, where) => {
-        const before = computeRights(policy, actor, where).may;
-        const named = { ...policy, operators: [...policy.operators, actor.userId] };
-        expect(computeRights(named, actor, where).may).toEqual(expect.arrayContaining([...before]));
-        expect(computeRights(policy, { ...actor, foreign: true }, where)).toMatchObject({
-          may: [],
-          admin: false,
-        });
-      }),
-    );
-  });
-
-  test('a class that is allowed allows every harmless one below it', () => {
-    fc.assert(
-      fc.property(policies, actors, channels, (policy, actor, where) => {
-        const cdn = ['read', 'export', 'change', 'destroy'] as const;
-        const allowed = cdn.map((needs) => decide(policy, actor, where, needs).allowed);
-        expect(allowed.toSorted((a, b) => Number(b) - Number(a))).toEqual(allowed);
       }),
     );
   });

@@ -5,7 +5,6 @@ import {
   expireOverdue,
   markAbandoned,
   markLongExecuting,
-  remindApprovers,
   settle,
 } from '../../../src/commands/operations/execute.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../../src/commands/operations/model.ts';
@@ -17,7 +16,6 @@ import {
   acme,
   actor,
   anna,
-  approveNow,
   beginNow,
   ben,
   brief,
@@ -164,20 +162,6 @@ test('the lists have a person’s waiting approvals and own requests', async () 
   expect(await waiting(ben)).toEqual([byAnna]);
   expect((await findRequestedBy(ledger, olivia, 5)).map(({ id }) => id)).toEqual([byOlivia]);
   expect(await findRequestedBy(ledger, ben, 5)).toEqual([]);
-});
-
-test('a new process reads everything, and old buttons are answered', async () => {
-  const there = await engines.embedded.createLocation();
-  const before = await there.open();
-  const { openReplica, advance, ask, approve: press } = await startLedger(before);
-  const id = await ask(deletion, olivia, twoOfThree);
-  await press(id, ben, twoOfThree);
-  await before.close();
-  const restarted = openReplica(await there.open());
-  expect(await findOperation(restarted, acme, id)).toMatchObject({ approvals: [{ by: ben.userId }] });
-  expect(brief(await approveNow(restarted, id, carl, twoOfThree))).toBe('approved approved');
-  advance(24 * 60);
-  expect(brief(await approveNow(restarted, id, anna, twoOfThree))).toBe('already approved');
 });
 
 const later = { ...policy, version: 8 };
@@ -376,16 +360,5 @@ describe.each(engines.both)('two processes on $name', ({ skip, emptyDatabase }) 
     const [one, other] = await Promise.all([expireOverdue(ledger), expireOverdue(openReplica())]);
     expect([...one, ...other]).toEqual([left]);
     expect(await find(left)).toMatchObject({ state: 'expired', movedBy: 'system' });
-  });
-
-  test.skipIf(skip)('approvers are reminded once, past half of the time', async () => {
-    const { ledger, openReplica, advance, ask } = await startLedger(await emptyDatabase());
-    const id = await ask();
-    advance(14.9);
-    expect(await remindApprovers(ledger)).toEqual([]);
-    advance(0.1);
-    const claims = await Promise.all([remindApprovers(ledger), remindApprovers(openReplica())]);
-    expect(claims.flat()).toEqual([id]);
-    expect(await remindApprovers(ledger)).toEqual([]);
   });
 });
