@@ -10,18 +10,21 @@ export type KilledBot = Awaited<ReturnType<typeof prepareKilledBot>>;
 /** Both simulators, and a built bot beside them that is killed and started again. */
 export async function prepareKilledBot(
   { dataDir, databaseUrl }: { readonly dataDir: string; readonly databaseUrl: Secret | undefined },
-  { zones = 5, env: more = {}, slack: slackOptions = {} } = {} as {
+  options: {
     readonly zones?: number;
     readonly env?: Readonly<Record<string, string>>;
     readonly slack?: Parameters<typeof startSlack>[0];
-  },
+  } = {},
 ) {
-  const [slack, cdn] = await Promise.all([startSlack(slackOptions), startCdn({ zones })]);
+  const [slack, cdn] = await Promise.all([
+    startSlack(options.slack),
+    startCdn({ zones: options.zones ?? 5 }),
+  ]);
   const env: Record<string, string> = {
     ...environment({ slack, cdn, dataDir }),
     ENCRYPTION_KEYS: generateKeys('k1'),
     ...(databaseUrl ? { DATABASE_URL: databaseUrl.reveal() } : {}),
-    ...more,
+    ...options.env,
   };
   const processes: BotProcess[] = [];
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => processes.at(-1)?.kill(signal);
@@ -38,7 +41,7 @@ export async function prepareKilledBot(
     env,
     start,
     kill,
-    async killAndRestart(): Promise<void> {
+    killAndRestart: async (): Promise<void> => {
       await kill();
       await start();
     },

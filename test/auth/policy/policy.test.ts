@@ -4,7 +4,6 @@ import {
   type Actor,
   assistantModes,
   channelCap,
-  computeRights,
   countRequiredApprovals,
   decide,
   decideApproval,
