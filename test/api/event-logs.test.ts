@@ -94,15 +94,6 @@ test('a file that breaks off fails while it is read', async () => {
   expect(await codeOf(new Response(file.body).text())).toBe('cut');
 });
 
-test('who cancels in the middle ends the file', async () => {
-  const stop = new AbortController();
-  const cdn = await startStubCdn((_, response) => void response.writeHead(200).write('a,b\n'));
-  const file = await cdn.client(options, stop.signal).eventLogs.export('501', lastHour);
-  const reading = expectApiError(new Response(file.body).text());
-  stop.abort();
-  expect(await reading).toMatchObject({ code: 'cancelled' });
-});
-
 test('a file that begins with spaces without end is passed on, not kept', async () => {
   const { file } = await exportRows((_, response) => void response.writeHead(200).write(' '.repeat(100_000)));
   expect((await file.body.next()).done).toBeFalsy();

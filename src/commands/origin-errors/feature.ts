@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type FilterKind, type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
+import { computeRights } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
@@ -7,6 +8,7 @@ import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
+import { renderChannelZone } from '../../views/names.ts';
 import {
   pictureNames,
   type ReportView,
@@ -38,8 +40,15 @@ import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } fr
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
-import { findChannelZone, hereCommand } from './channel-zone.ts';
-import { createReport, findCachedOverview, findCachedReport, readOverview, writeEntries } from './read.ts';
+import {
+  createReport,
+  findCachedOverview,
+  findCachedReport,
+  findChannelZone,
+  isChannel,
+  readOverview,
+  writeEntries,
+} from './read.ts';
 
 const errorsCommand: Command = {
   name: 'errors',
@@ -155,6 +164,56 @@ async function answerLastDay(host: string, context: Context): Promise<Message> {
   const question = { zone: undefined, period: rollBack(24 * 60, context.now()), filters: {} };
   const view = { ...(await readView(context)), picture: 'kinds', isFresh: true } as const;
   return findAndAnswer(host, question, view, context);
+}
+
+/** The zone that `/cdn errors` means in a channel: admins and operators set it, everybody sees it. */
+const hereCommand: Command = {
+  name: 'here',
+  aliases: ['channel'],
+  usage: 'here [zone <zone>|none]',
+  summary: 'Zone of this channel: `/cdn errors` alone shows its errors here',
+  examples: ['here', 'here zone shop', 'here none'],
+  needs: 'read',
+  async run({ list }, context) {
+    const channel = readChannel(context);
+    const words = list[0]?.toLowerCase() === 'zone' ? list.slice(1) : list;
+    const typed = words.join(' ').trim();
+    if (typed === '') {
+      const [zone, canSet] = await Promise.all([findChannelZone(context), isAllowedToSet(context)]);
+      return renderChannelZone(channel, zone, { canSet });
+    }
+    if (!(await isAllowedToSet(context)))
+      throw new UserError(
+        'Only admins and operators may set the zone of a channel.',
+        '`/cdn whoami` says what you may do; `/cdn errors shop` shows any zone.',
+      );
+    return setZone(channel, ['none', 'remove', 'clear'].includes(typed.toLowerCase()) ? '' : typed, context);
+  },
+};
+
+function readChannel({ channelId }: Context): string {
+  if (isChannel(channelId)) return channelId;
+  throw new UserError('This is not a channel.', 'Type it in the channel itself.');
+}
+
+/** Asked afresh, since everybody in the channel sees the change. */
+async function isAllowedToSet({ authorizer, channelId }: Context): Promise<boolean> {
+  const actor = await authorizer.actor({ fresh: true });
+  const { operator, admin } = computeRights(await authorizer.policy({ fresh: true }), actor, channelId);
+  return operator || admin;
+}
+
+async function setZone(channel: string, typed: string, context: Context): Promise<Message> {
+  const { names, person } = context;
+  if (typed === '') {
+    await names.setChannelZone(person, channel, undefined);
+    return renderChannelZone(channel, undefined, { canSet: true, isChanged: true });
+  }
+  const found = await lookUpZone(typed, context);
+  if (found.kind !== 'one') return renderUnclearZone(found, 'here zone');
+  const { id, name } = found.zone;
+  await names.setChannelZone(person, channel, { id, name });
+  return renderChannelZone(channel, { id, name, by: person.userId }, { canSet: true, isChanged: true });
 }
 
 export const originErrors: Feature = {

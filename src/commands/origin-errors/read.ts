@@ -2,6 +2,8 @@ import { ApiError } from '../../api/http/errors.ts';
 import { createOriginErrorCounter, createSeenIds } from '../../api/origin-errors/counts.ts';
 import { createFilter } from '../../api/origin-errors/filters.ts';
 import type { OriginError, OriginErrors } from '../../api/origin-errors/origin-errors.ts';
+import { tenantId } from '../../auth/identity.ts';
+import type { ChannelZone } from '../../auth/names.ts';
 import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
@@ -24,7 +26,6 @@ import type { SharedFile } from '../../views/share.ts';
 import { describeChange, nameChange } from '../../views/zones/settings.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
-import { findChannelZone } from './channel-zone.ts';
 import { chooseZones, readOriginHost } from './choose-zones.ts';
 
 const logsAtOnce = 4;
@@ -287,6 +288,18 @@ function compareUrgency(one: ZoneErrors, other: ZoneErrors): number {
     other.total - one.total ||
     (one.zone.name < other.zone.name ? -1 : 1)
   );
+}
+
+export async function findChannelZone({
+  names,
+  person,
+  channelId,
+}: Context): Promise<ChannelZone | undefined> {
+  return isChannel(channelId) ? names.channelZone(tenantId(person), channelId) : undefined;
+}
+
+export function isChannel(channelId: string | undefined): channelId is string {
+  return channelId !== undefined && /^[CG]/u.test(channelId);
 }
 
 const linesAtOnce = 200;

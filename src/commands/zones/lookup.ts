@@ -10,7 +10,7 @@ import { findClosest } from '../did-you-mean.ts';
 import { type Token, toWords, type Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
-import type { CachedZones, PrefetchedZones } from './zone-cache.ts';
+import type { CachedZones, LoadOutcome } from './zone-cache.ts';
 
 export async function loadAllZones(context: Context): Promise<CachedZones> {
   // Before the key is resolved: what is read with a key that is revoked meanwhile is not cached.
@@ -28,7 +28,7 @@ export function findKnownZones(context: Context): CachedZones | undefined {
 }
 
 /** Goes on when the menu that asked has been answered. */
-export function prefetchZones(context: Context): PrefetchedZones {
+export function prefetchZones(context: Context): Promise<LoadOutcome> {
   return context.zoneCache
     .forPerson(context.person)
     .prefetch(async () => (await context.cdn(AbortSignal.any([]))).pullZones.all(), context.explain);

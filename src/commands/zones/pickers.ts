@@ -5,7 +5,7 @@ import { hasSecret } from '../../secrets/key-in-text.ts';
 import { limits } from '../../views/blocks/blocks.ts';
 import { option } from '../../views/blocks/inputs.ts';
 import { firstOf, maxOptions, menu } from '../../views/blocks/menu.ts';
-import type { Context, Feature, Picker } from '../define.ts';
+import type { Feature, Picker } from '../define.ts';
 import { withKnownIds } from '../names.ts';
 import { readHost } from './hosts.ts';
 import { prefetchZones } from './lookup.ts';
@@ -30,11 +30,6 @@ export interface ZonePicker<T> {
 const answerWithinMs = 1_500;
 const maxIdLength = limits.option;
 
-async function loadList(context: Context) {
-  const zones = prefetchZones(context);
-  return 'known' in zones ? { list: zones.known } : zones.coming;
-}
-
 /** Answers from the person's zones, or says that they are still being read. Typed text can be taken as an id at any time. */
 export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
   return {
@@ -44,7 +39,7 @@ export function defineZonePicker<T>(kind: ZonePicker<T>): Picker {
     async run(typed, context) {
       const words = readHost(typed);
       const late = delay(answerWithinMs, { failure: 'coming' as const }, { ref: false });
-      const loaded = await Promise.race([loadList(context), late]);
+      const loaded = await Promise.race([prefetchZones(context), late]);
       const things = 'list' in loaded ? kind.list(loaded.list.zones) : [];
       const { best, count, isId } = findBest(things, kind.toCandidate, words, maxOptions);
       const id = typed.trim().replace(/^#(?=\d+$)/u, '');

@@ -53,9 +53,7 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
   };
 }
 
-type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
-
-export type PrefetchedZones = { readonly known: CachedZones } | { readonly coming: Promise<LoadOutcome> };
+export type LoadOutcome = { readonly list: CachedZones } | { readonly failure: Failure };
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
@@ -92,15 +90,16 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
     return {
       get,
       set,
-      prefetch(read: () => Promise<ZoneList>, explain: (error: unknown) => Failure): PrefetchedZones {
-        const known = get();
-        if (known) return { known };
-        const load = (): Promise<LoadOutcome> =>
+      /** For menus, which ask again at every letter. */
+      prefetch(read: () => Promise<ZoneList>, explain: (error: unknown) => Failure): Promise<LoadOutcome> {
+        const list = get();
+        if (list) return Promise.resolve({ list });
+        return loads.load(owner, () =>
           read().then(
-            (list) => ({ list: set(list) }),
+            (found) => ({ list: set(found) }),
             (error: unknown) => ({ failure: explain(error) }),
-          );
-        return { coming: loads.load(owner, load) };
+          ),
+        );
       },
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */

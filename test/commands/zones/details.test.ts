@@ -127,15 +127,6 @@ test('several matches are a choice, with a way to see the rest', async () => {
   expect(one?.text).toMatch(/^shop/u);
 });
 
-test('no match offers names that are near', async () => {
-  await using harness = await createCommandHarness({ zones: 60 });
-  const person = harness.person();
-  const [answer] = await person.run('zone chekout');
-  expect(readText(answer)).toMatchSnapshot();
-  const [zone] = await person.press(...(buttons(answer).get('checkout') ?? ['', '']));
-  expect(zone?.text).toMatch(/^checkout is /u);
-});
-
 test('a zone that was deleted meanwhile is said to be gone', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();

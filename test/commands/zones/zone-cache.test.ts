@@ -20,14 +20,12 @@ function createClock() {
   return { now: () => new Date(ms), advance: (by: number) => void (ms += by) };
 }
 
-/** The load in the background, where there is no list. */
 function begin(
   zoneCache: ReturnType<typeof createZoneCache>,
   person: typeof alice,
   ...read: Parameters<ReturnType<typeof zoneCache.forPerson>['prefetch']>
 ) {
-  const zones = zoneCache.forPerson(person).prefetch(...read);
-  return 'coming' in zones ? zones.coming : Promise.reject(new Error('the list is known'));
+  return zoneCache.forPerson(person).prefetch(...read);
 }
 
 function createExplain() {

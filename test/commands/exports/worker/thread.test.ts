@@ -5,7 +5,6 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
 import { registerSecrets, Secret } from '../../../../src/secrets/secret.ts';
@@ -23,7 +22,13 @@ let server: Server;
 let base: string;
 let thread: ExportThread;
 /** How the next request is answered. */
-let answer: (response: ServerResponse, asked: { method: string; body: string; key: unknown }) => void;
+interface Asked {
+  readonly method: string;
+  readonly body: string;
+  readonly key: unknown;
+  readonly encoding: unknown;
+}
+let answer: (response: ServerResponse, asked: Asked) => void;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'thread-'));
@@ -33,7 +38,8 @@ beforeAll(async () => {
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const body = Buffer.concat(parts).toString();
-      answer(response, { method: request.method ?? '', body, key: request.headers['accesskey'] });
+      const { accesskey: key, 'accept-encoding': encoding } = request.headers;
+      answer(response, { method: request.method ?? '', body, key, encoding });
     });
   });
   server.listen(0, '127.0.0.1');
@@ -73,13 +79,14 @@ const gather = (signal = never) => thread.gather(new Secret('the-key'), request(
 const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
 test('the log is received as it was sent, counted, and uploaded as often as needed', async () => {
-  let asked: { method: string; body: string; key: unknown } | undefined;
+  let asked: Asked | undefined;
   answer = (response, request) => {
     asked = request;
     response.writeHead(200, { 'content-length': whole.length }).end(whole);
   };
   const { files, rows, bytes } = await gather();
-  expect(asked).toMatchObject({ method: 'POST', key: 'the-key' });
+  // A compressed file that breaks off would pass for a whole one.
+  expect(asked).toMatchObject({ method: 'POST', key: 'the-key', encoding: 'identity' });
   expect(JSON.parse(asked?.body ?? '')).toMatchObject({ query: 'words' });
   expect([rows, bytes]).toEqual([30_000, whole.length]);
   expect(files[0]?.sha256).toBe(sha256(whole));
@@ -97,12 +104,6 @@ test('the log is received as it was sent, counted, and uploaded as often as need
   expect(uploads.headers()).toMatchObject({ 'content-length': String(whole.length) });
 });
 
-test('a compressed body is decompressed, and its length is not announced', async () => {
-  answer = (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(whole));
-  expect((await gather()).files[0]?.sha256).toBe(sha256(whole));
-  expect(thread.progress().announced).toBeUndefined();
-});
-
 test.each<[string, typeof answer, object]>([
   [
     'a refusal',
@@ -115,14 +116,6 @@ test.each<[string, typeof answer, object]>([
       void response
         .writeHead(200, { 'content-length': whole.length })
         .write(whole.subarray(0, 2_000_000), () => response.destroy()),
-    { code: 'cut' },
-  ],
-  [
-    'a compressed body that breaks off',
-    (response) => {
-      const packed = gzipSync(randomBytes(3_000_000)).subarray(0, 2_000_000);
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed);
-    },
     { code: 'cut' },
   ],
 ])('%s fails with the facts of the CDN’s answer', async (_, answers, facts) => {
