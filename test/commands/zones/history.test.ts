@@ -18,13 +18,15 @@ const engines = await prepareEngines();
 const bob = { ...alice, userId: 'U0BOB0000' };
 const names = ['shop', 'docs', 'blog'];
 
-async function setUp(database: Database) {
+async function setUp(given?: Database) {
+  const database = given ?? (await engines.embedded.emptyDatabase());
   const zones = names.map((Name, nth) => zone({ Id: 1001 + nth, Name, BlockedIps: [] }));
   const world = await startAccounts(database, { data: { zones } });
   const { accounts, settingsHistory, simulator, later } = world;
   const all = simulator.data.zones;
   return {
     ...world,
+    database,
     history: settingsHistory,
     zones: all,
     /** A look some minutes after the last one, by another process's reads. */
@@ -48,176 +50,169 @@ function describeChange({ zoneName, path, before, after }: StoredChange): string
   return `${zoneName} ${path}: ${JSON.stringify(before)} → ${JSON.stringify(after)}`;
 }
 
-describe.each(engines.both)('looks at settings on $name', ({ skip, emptyDatabase }) => {
-  describe.skipIf(skip)('of all zones', () => {
-    test('the first records nothing, later ones what changed, each once', async () => {
-      const world = await setUp(await emptyDatabase());
-      expect(await world.look()).toMatchObject({ zones: 3, first: 3, cursor: 0 });
-      world.change(1001, { EnableTLS1: true, BlockedIps: ['10.0.0.1'], MonthlyBandwidthUsed: 9e9 });
-      const second = await world.look();
-      expect(second).toMatchObject({ zones: 3, first: 0 });
-      expect(await world.look()).toEqual(second);
-      expect((await world.changes()).sort()).toEqual([
-        'shop BlockedIps: null → ["10.0.0.1"]',
-        'shop EnableTLS1: false → true',
-      ]);
-      world.change(1001, { EnableTLS1: false });
-      await world.look();
-      expect(await world.changes({ after: second.cursor })).toEqual(['shop EnableTLS1: true → false']);
-      expect(await world.changes({ zones: ['1002'] })).toEqual([]);
-    });
+test('the first records nothing, later ones what changed, each once', async () => {
+  const world = await setUp();
+  expect(await world.look()).toMatchObject({ zones: 3, first: 3, cursor: 0 });
+  world.change(1001, { EnableTLS1: true, BlockedIps: ['10.0.0.1'], MonthlyBandwidthUsed: 9e9 });
+  const second = await world.look();
+  expect(second).toMatchObject({ zones: 3, first: 0 });
+  expect(await world.look()).toEqual(second);
+  expect((await world.changes()).sort()).toEqual([
+    'shop BlockedIps: null → ["10.0.0.1"]',
+    'shop EnableTLS1: false → true',
+  ]);
+  world.change(1001, { EnableTLS1: false });
+  await world.look();
+  expect(await world.changes({ after: second.cursor })).toEqual(['shop EnableTLS1: true → false']);
+  expect(await world.changes({ zones: ['1002'] })).toEqual([]);
+});
 
-    test('zones that come and go are changes, and begin anew when they come back', async () => {
-      const world = await setUp(await emptyDatabase());
-      await world.look();
-      const [gone] = world.zones.splice(1, 1);
-      world.zones.push(zone({ Id: 1009, Name: 'new' }));
-      await world.look();
-      expect((await world.changes()).sort()).toEqual(['docs Zone: "docs" → null', 'new Zone: null → "new"']);
-      if (gone) world.zones.push(gone);
-      expect(await world.look()).toMatchObject({ zones: 4, first: 1 });
-      expect(await world.changes()).toHaveLength(3);
-    });
+test('zones that come and go are changes, and begin anew when they come back', async () => {
+  const world = await setUp();
+  await world.look();
+  const [gone] = world.zones.splice(1, 1);
+  world.zones.push(zone({ Id: 1009, Name: 'new' }));
+  await world.look();
+  expect((await world.changes()).sort()).toEqual(['docs Zone: "docs" → null', 'new Zone: null → "new"']);
+  if (gone) world.zones.push(gone);
+  expect(await world.look()).toMatchObject({ zones: 4, first: 1 });
+  expect(await world.changes()).toHaveLength(3);
+});
 
-    test('an answer without any zone deletes nothing until it comes twice', async () => {
-      const world = await setUp(await emptyDatabase());
-      await world.look();
-      world.simulator.faults.add({ match: { path: /pullzone/ }, body: [] });
-      expect(await world.look()).toMatchObject({ zones: 3, first: 0 });
-      expect(await world.changes()).toEqual([]);
-      world.simulator.faults.add({ match: { path: /pullzone/ }, body: [], times: 2 });
-      expect(await world.look()).toMatchObject({ zones: 0 });
-      expect(await world.changes()).toHaveLength(3);
-    });
+test('an answer without any zone deletes nothing until it comes twice', async () => {
+  const world = await setUp();
+  await world.look();
+  world.simulator.faults.add({ match: { path: /pullzone/ }, body: [] });
+  expect(await world.look()).toMatchObject({ zones: 3, first: 0 });
+  expect(await world.changes()).toEqual([]);
+  world.simulator.faults.add({ match: { path: /pullzone/ }, body: [], times: 2 });
+  expect(await world.look()).toMatchObject({ zones: 0 });
+  expect(await world.changes()).toHaveLength(3);
+});
 
-    test('a key of another account begins anew', async () => {
-      const world = await setUp(await emptyDatabase());
-      await world.look();
-      world.change(1001, { EnableTLS1: true });
-      await world.look();
-      world.zones.splice(0, 3, zone({ Id: 2001, Name: 'other' }), zone({ Id: 2002, Name: 'further' }));
-      expect(await world.look(['2001'])).toMatchObject({ zones: 1, first: 1 });
-      expect(await world.changes()).toEqual([]);
-      // Its other zones were not looked at yet: they are not new.
-      expect(await world.look()).toMatchObject({ zones: 2, first: 1 });
-      expect(await world.changes()).toEqual([]);
-    });
+test('a key of another account begins anew', async () => {
+  const world = await setUp();
+  await world.look();
+  world.change(1001, { EnableTLS1: true });
+  await world.look();
+  world.zones.splice(0, 3, zone({ Id: 2001, Name: 'other' }), zone({ Id: 2002, Name: 'further' }));
+  expect(await world.look(['2001'])).toMatchObject({ zones: 1, first: 1 });
+  expect(await world.changes()).toEqual([]);
+  // Its other zones were not looked at yet: they are not new.
+  expect(await world.look()).toMatchObject({ zones: 2, first: 1 });
+  expect(await world.changes()).toEqual([]);
+});
 
-    test('a zone that cannot be read, and a member that is not reported, are no changes', async () => {
-      const world = await setUp(await emptyDatabase());
-      await world.look();
-      world.change(1001, { Id: 'broken' });
-      const { EnableTLS1: _, ...rest } = world.zones[1] as { EnableTLS1: boolean };
-      world.zones[1] = rest as never;
-      await world.look();
-      world.change(1002, { EnableTLS1: true });
-      await world.look();
-      expect(await world.changes()).toEqual(['docs EnableTLS1: false → true']);
-    });
-  });
+test('a zone that cannot be read, and a member that is not reported, are no changes', async () => {
+  const world = await setUp();
+  await world.look();
+  world.change(1001, { Id: 'broken' });
+  const { EnableTLS1: _, ...rest } = world.zones[1] as { EnableTLS1: boolean };
+  world.zones[1] = rest as never;
+  await world.look();
+  world.change(1002, { EnableTLS1: true });
+  await world.look();
+  expect(await world.changes()).toEqual(['docs EnableTLS1: false → true']);
+});
 
-  describe.skipIf(skip)('of chosen zones', () => {
-    test('zones that were not chosen before are seen the first time, and missing ones are named', async () => {
-      const world = await setUp(await emptyDatabase());
-      expect(await world.look(['1001'])).toMatchObject({ zones: 1, first: 1 });
-      expect(await world.look(['1001', '1002', '9'])).toMatchObject({ zones: 2, first: 1, missing: ['9'] });
-      expect(await world.look()).toMatchObject({ zones: 3, first: 1 });
-      world.zones.splice(0, 1);
-      expect(await world.look(['1001'])).toMatchObject({ zones: 0, missing: ['1001'] });
-      expect(await world.changes()).toEqual(['shop Zone: "shop" → null']);
-    });
-  });
+test('zones that were not chosen before are seen the first time, and missing ones are named', async () => {
+  const world = await setUp();
+  expect(await world.look(['1001'])).toMatchObject({ zones: 1, first: 1 });
+  expect(await world.look(['1001', '1002', '9'])).toMatchObject({ zones: 2, first: 1, missing: ['9'] });
+  expect(await world.look()).toMatchObject({ zones: 3, first: 1 });
+  world.zones.splice(0, 1);
+  expect(await world.look(['1001'])).toMatchObject({ zones: 0, missing: ['1001'] });
+  expect(await world.changes()).toEqual(['shop Zone: "shop" → null']);
+});
 
-  describe.skipIf(skip)('kept', () => {
-    test('two looks at once record a change once', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      await world.look();
-      for (const { Id } of world.zones) world.change(Id, { EnableTLS1: true });
-      world.zones.push(zone({ Id: 1009, Name: 'new' }));
-      world.later(5 * 60_000);
-      const others = [world.accounts, world.another(), world.another(), world.another()];
-      const looks = await Promise.all(
-        others.map(async (accounts) => (await accounts.open(alice, never)).settings.look()),
-      );
-      expect(new Set(looks.map(({ zones }) => zones))).toEqual(new Set([4]));
-      expect(await world.changes()).toHaveLength(4);
-    });
+test('secrets are in no row, and their change says nothing of them', async () => {
+  const world = await setUp();
+  const { database } = world;
+  await world.look();
+  world.change(1001, { ZoneSecurityKey: 'CANARY-zone-security-key-new', AWSSigningSecret: 'CANARY-aws' });
+  await world.look();
+  expect(await world.changes()).toEqual([
+    'shop AWSSigningSecret: null → "set"',
+    'shop ZoneSecurityKey: "set" → "set"',
+  ]);
+  const rows = await database.db.selectFrom('zone_settings').selectAll().execute();
+  const kept = rows.map(({ body }) => unpackSettings(body));
+  expect(findMarks(JSON.stringify([rows, kept, await world.history.list(alice, {})]), [])).toEqual([]);
+});
 
-    test('secrets are in no row, and their change says nothing of them', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      await world.look();
-      world.change(1001, { ZoneSecurityKey: 'CANARY-zone-security-key-new', AWSSigningSecret: 'CANARY-aws' });
-      await world.look();
-      expect(await world.changes()).toEqual([
-        'shop AWSSigningSecret: null → "set"',
-        'shop ZoneSecurityKey: "set" → "set"',
-      ]);
-      const rows = await database.db.selectFrom('zone_settings').selectAll().execute();
-      const kept = rows.map(({ body }) => unpackSettings(body));
-      expect(findMarks(JSON.stringify([rows, kept, await world.history.list(alice, {})]), [])).toEqual([]);
-    });
+test('a person reads what their own looks found, and it ends with their access', async () => {
+  const world = await setUp();
+  const { database } = world;
+  await world.link(bob);
+  for (const person of [alice, bob]) await world.look(undefined, person);
+  world.change(1001, { EnableTLS1: true });
+  for (const person of [alice, bob]) await world.look(undefined, person);
+  await world.keyStore.forget(alice);
+  await world.history.forget({ person: alice, tenant: alice.teamId });
+  expect(await world.changes()).toEqual([]);
+  expect(await world.changes({}, bob)).toHaveLength(1);
+  await world.history.forget({ person: undefined, tenant: alice.teamId });
+  expect(await world.changes({}, bob)).toEqual([]);
+  expect(await database.db.selectFrom('zone_settings').selectAll().execute()).toEqual([]);
+});
 
-    test('a person reads what their own looks found, and it ends with their access', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      await world.link(bob);
-      for (const person of [alice, bob]) await world.look(undefined, person);
-      world.change(1001, { EnableTLS1: true });
-      for (const person of [alice, bob]) await world.look(undefined, person);
-      await world.keyStore.forget(alice);
-      await world.history.forget({ person: alice, tenant: alice.teamId });
-      expect(await world.changes()).toEqual([]);
-      expect(await world.changes({}, bob)).toHaveLength(1);
-      await world.history.forget({ person: undefined, tenant: alice.teamId });
-      expect(await world.changes({}, bob)).toEqual([]);
-      expect(await database.db.selectFrom('zone_settings').selectAll().execute()).toEqual([]);
-    });
+test('a look that ends after its key is gone keeps nothing', async () => {
+  const world = await setUp();
+  const { database } = world;
+  const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
+  world.simulator.faults.add({ match: { path: /pullzone/ }, until });
+  const look = world.look();
+  await world.simulator.received(({ path }) => path === '/pullzone');
+  await world.keyStore.forget(alice);
+  letGo();
+  expect(await look).toMatchObject({ first: 0, cursor: 0 });
+  expect(await database.db.selectFrom('zone_looks').selectAll().execute()).toEqual([]);
+});
 
-    test('a look that ends after its key is gone keeps nothing', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      const { promise: until, resolve: letGo } = Promise.withResolvers<void>();
-      world.simulator.faults.add({ match: { path: /pullzone/ }, until });
-      const look = world.look();
-      await world.simulator.received(({ path }) => path === '/pullzone');
-      await world.keyStore.forget(alice);
-      letGo();
-      expect(await look).toMatchObject({ first: 0, cursor: 0 });
-      expect(await database.db.selectFrom('zone_looks').selectAll().execute()).toEqual([]);
-    });
+test('changes are read by time and go after 100 days, and so do settings that nobody looks at', async () => {
+  const world = await setUp();
+  const { database } = world;
+  await world.look();
+  world.change(1001, { EnableTLS1: true });
+  await world.look();
+  const from = world.now();
+  expect(await world.changes({ until: from })).toEqual([]);
+  expect(await world.changes({ from })).toHaveLength(1);
+  world.later(60 * dayMs);
+  await world.look();
+  world.later(60 * dayMs);
+  await deleteOldRows(database.db, world.now());
+  expect(await world.changes()).toEqual([]);
+  expect(await world.look()).toMatchObject({ first: 0 });
+  world.later(101 * dayMs);
+  await deleteOldRows(database.db, world.now());
+  expect(await world.look()).toMatchObject({ first: 3 });
+});
 
-    test('changes are read by time and go after 100 days, and so do settings that nobody looks at', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      await world.look();
-      world.change(1001, { EnableTLS1: true });
-      await world.look();
-      const from = world.now();
-      expect(await world.changes({ until: from })).toEqual([]);
-      expect(await world.changes({ from })).toHaveLength(1);
-      world.later(60 * dayMs);
-      await world.look();
-      world.later(60 * dayMs);
-      await deleteOldRows(database.db, world.now());
-      expect(await world.changes()).toEqual([]);
-      expect(await world.look()).toMatchObject({ first: 0 });
-      world.later(101 * dayMs);
-      await deleteOldRows(database.db, world.now());
-      expect(await world.look()).toMatchObject({ first: 3 });
-    });
+test('a new primary key of the keyring looks like no change', async () => {
+  const world = await setUp();
+  const { database } = world;
+  const [old, next] = [generateKeys('k1'), generateKeys('k2')];
+  for (const keys of [old, `${next},${old}`, next]) {
+    const sealer = createSealer(await createKeyring(keys));
+    const history = createSettingsHistory(database.db, sealer, world.now);
+    await history.look(alice, world.client());
+  }
+  expect(await world.changes()).toEqual([]);
+});
 
-    test('a new primary key of the keyring looks like no change', async () => {
-      const database = await emptyDatabase();
-      const world = await setUp(database);
-      const [old, next] = [generateKeys('k1'), generateKeys('k2')];
-      for (const keys of [old, `${next},${old}`, next]) {
-        const sealer = createSealer(await createKeyring(keys));
-        const history = createSettingsHistory(database.db, sealer, world.now);
-        await history.look(alice, world.client());
-      }
-      expect(await world.changes()).toEqual([]);
-    });
+describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('two looks at once record a change once', async () => {
+    const world = await setUp(await emptyDatabase());
+    await world.look();
+    for (const { Id } of world.zones) world.change(Id, { EnableTLS1: true });
+    world.zones.push(zone({ Id: 1009, Name: 'new' }));
+    world.later(5 * 60_000);
+    const others = [world.accounts, world.another(), world.another(), world.another()];
+    const looks = await Promise.all(
+      others.map(async (accounts) => (await accounts.open(alice, never)).settings.look()),
+    );
+    expect(new Set(looks.map(({ zones }) => zones))).toEqual(new Set([4]));
+    expect(await world.changes()).toHaveLength(4);
   });
 });

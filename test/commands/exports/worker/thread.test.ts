@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { findFreePort } from '../../../../simulator/free-port.ts';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
 import { registerSecrets, Secret } from '../../../../src/secrets/secret.ts';
 import type { ExportRequest } from '../../../../src/views/exports/exports.ts';
@@ -143,7 +144,7 @@ test('progress is reported while a slow body arrives', async () => {
 
 test('an unreachable CDN fails with a code, and without the key', async () => {
   await thread.close();
-  thread = start('http://127.0.0.1:1/');
+  thread = start(`http://127.0.0.1:${await findFreePort()}/`);
   const failing = gather();
   await expect(failing).rejects.toMatchObject({ name: 'ApiError', code: 'unreachable', sent: false });
   await expect(failing).rejects.not.toMatchObject({ message: expect.stringContaining('the-key') });
