@@ -50,7 +50,7 @@ import { oncePerMinute } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { readBacklog } from '../store/backlog.ts';
 import type { Database } from '../store/database.ts';
-import { createQueue } from '../store/queue/queue.ts';
+import { createQueue } from '../store/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
 import { addCallSpan } from '../telemetry/tracing.ts';

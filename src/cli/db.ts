@@ -8,7 +8,7 @@ import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
-import { createQueue } from '../store/queue/queue.ts';
+import { createQueue } from '../store/queue.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 

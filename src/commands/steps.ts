@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Right } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
+import { parseJson } from '../lib/canonical-json.ts';
 import { minuteMs, toUtcDay } from '../lib/time.ts';
 import { hasCdnKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
@@ -185,11 +186,9 @@ export const stepRequests: Feature = {
 const buttonSchema = volumeIds.extend({ run: z.string().min(1), reason: z.string().max(longestReason) });
 
 function parseButton(value: string): StepRequest {
-  try {
-    return buttonSchema.parse(JSON.parse(value));
-  } catch {
-    throw new UserError('This button is from an older version of the bot.', 'Type `/cdn volume delete`.');
-  }
+  const { data } = buttonSchema.safeParse(parseJson(value));
+  if (data) return data;
+  throw new UserError('This button is from an older version of the bot.', 'Type `/cdn volume delete`.');
 }
 
 /** A new one is an object, a line here, and a function in manifest.yml. */

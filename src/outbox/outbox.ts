@@ -2,13 +2,12 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { dayMs } from '../lib/time.ts';
-import type { JobContext, JobRef } from '../store/queue/define-job.ts';
-import type { Enqueue, EnqueueOptions } from '../store/queue/queue.ts';
+import type { Enqueue, EnqueueOptions, JobContext, JobRef } from '../store/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import type { Posted } from './slack-port.ts';
 
-/**
+/*
  * The outbox: every message that Slack must get exactly once. `put` stores a row and its job in the transaction
  * of what the message tells about; `deliver.ts` brings it to Slack.
  *
@@ -29,13 +28,6 @@ import type { Posted } from './slack-port.ts';
  *
  * `commands/reports/life.ts` has small kinds and their `put`.
  */
-export interface Outbox {
-  /** Stores a message. False where its id is there already. */
-  put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean>;
-  /** Renders a message again, and updates it in Slack where it was sent. False where it is dead, unknown or missing. */
-  edit(trx: Trx, id: string, body?: Message): Promise<boolean>;
-  find(db: Db, id: string): Promise<OutboxMessage | undefined>;
-}
 
 export interface NewMessage<About> {
   /** Its idempotency key and marker: `digest:<id>:<due>:0`. Never a secret: every app in the channel may read it. */
@@ -91,12 +83,6 @@ export interface Ended<About> {
 
 export type DeadReason = 'place-gone' | 'app-gone' | 'refused' | 'expired' | 'parent' | 'withdrawn';
 
-export interface OutboxMessage {
-  readonly state: 'due' | 'sending' | Ended<unknown>['state'];
-  readonly posted: Posted | undefined;
-  readonly changedAt: Date;
-}
-
 export const defineMessage = <About, Ports>(kind: MessageKind<About, Ports>): typeof kind => kind;
 
 export const deliverMessage: JobRef<{ id: string }> = {
@@ -117,10 +103,13 @@ export async function enqueueDelivery(
   await enqueue(deliverMessage, { id }, { ...options, key: id, tenant });
 }
 
-export function createOutbox(options: { readonly enqueue: Enqueue; readonly now: () => Date }): Outbox {
+export type Outbox = ReturnType<typeof createOutbox>;
+
+export function createOutbox(options: { readonly enqueue: Enqueue; readonly now: () => Date }) {
   const { enqueue, now } = options;
   return {
-    async put(trx, message) {
+    /** Stores a message. False where its id is there already. */
+    async put<About>(trx: Trx, message: NewMessage<About>): Promise<boolean> {
       const { id, kind, about, installation, to, body, doubt, expiresAt } = message;
       const at = now();
       const tenant = tenantId(installation);
@@ -148,7 +137,8 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
       await enqueueDelivery(enqueue, { id, tenant }, { in: trx });
       return true;
     },
-    async edit(trx, id, body) {
+    /** Renders a message again, and updates it in Slack where it was sent. False where it is dead, unknown or missing. */
+    async edit(trx: Trx, id: string, body?: Message): Promise<boolean> {
       const row = await trx
         .updateTable('outbox')
         .set({
@@ -165,7 +155,7 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
       if (row?.state === 'sent') await enqueueDelivery(enqueue, row, { in: trx });
       return row !== undefined;
     },
-    async find(db, id) {
+    async find(db: Db, id: string) {
       const row = await db
         .selectFrom('outbox')
         .select(['state', 'posted_in as channel', 'ts', 'changed_at as changedAt'])

@@ -8,12 +8,26 @@ export type Posted = { readonly channel: string; readonly ts: string };
 /** Slack for jobs: its own clients, which never delay an answer to a person. Every method throws `SlackFailure`. */
 export interface SlackPort {
   /** Posts into a channel the bot is in, or, with a user's id, into their direct messages. Never retries. */
-  post(channel: string, message: Message, options: PostOptions): Promise<Posted>;
+  post(
+    channel: string,
+    message: Message,
+    /** `id`: metadata by which the message is found again. Never a secret. */
+    options: { readonly id: string; readonly thread?: string | undefined },
+  ): Promise<Posted>;
   update(at: Posted, message: Message): Promise<void>;
   /** Looks for a message of the bot's with this id. Undefined: it is certainly not there. */
   find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
-  share(files: readonly Attachment[], target: ShareTarget): Promise<void>;
+  share(
+    files: readonly Attachment[],
+    target: {
+      readonly channel: string;
+      readonly thread?: string | undefined;
+      readonly comment?: string | undefined;
+      /** Runs when Slack has all bytes and does not show them yet. If it throws, the files are never shown. */
+      readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
+    },
+  ): Promise<void>;
   /** Ends the run of a step of Workflow Builder; one that has ended already, or is gone, is no failure. */
   completeStep(
     run: string,
@@ -26,26 +40,12 @@ export interface SlackPort {
 /** People of this organisation only, of others too, or unknown with Slack's reason. */
 export type Audience = 'own' | 'others' | { readonly unknown: string };
 
-export interface PostOptions {
-  /** Metadata by which the message is found again. Never a secret. */
-  readonly id: string;
-  readonly thread?: string | undefined;
-}
-
 export interface FindWhere {
   readonly channel: string;
   /** Posted between these moments of this machine's clock. */
   readonly since: Date;
   readonly until: Date;
   readonly thread?: string | undefined;
-}
-
-export interface ShareTarget {
-  readonly channel: string;
-  readonly thread?: string | undefined;
-  readonly comment?: string | undefined;
-  /** Runs when Slack has all bytes and does not show them yet. If it throws, the files are never shown. */
-  readonly beforeShare?: ((fileIds: readonly string[]) => Promise<void>) | undefined;
 }
 
 /** `refused`: Slack did not do it. `unknown`: no answer came back, so doing it again may do it twice. */

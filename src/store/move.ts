@@ -9,7 +9,7 @@ import { parseJson } from '../lib/canonical-json.ts';
 import { version } from '../lib/version.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Database, findExistingTables, findSchemaState } from './database.ts';
-import { createQueue } from './queue/queue.ts';
+import { createQueue } from './queue.ts';
 import { type Db, migrationProvider, type Trx } from './schema.ts';
 
 // A file of lines: a header, for each table its head and a JSON object a row, then the SHA-256 of all before.

@@ -6,7 +6,7 @@ import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { jobs } from '../../src/app/jobs.ts';
 import { executeOperationJob } from '../../src/commands/operations/execute.ts';
-import { createQueue } from '../../src/store/queue/queue.ts';
+import { createQueue } from '../../src/store/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { noPorts } from '../store/queue/no-ports.ts';
 import { ask, connect, environment } from '../support/bot.ts';

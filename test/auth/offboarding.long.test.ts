@@ -16,7 +16,7 @@ import {
 import { hourMs } from '../../src/lib/time.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
-import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
+import { createQueue, type Queue } from '../../src/store/queue.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { createKeyring } from './keyring/keyrings.ts';
 

@@ -7,7 +7,7 @@ import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../../src/slack/send/native-blocks.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createQueue } from '../../src/store/queue/queue.ts';
+import { createQueue } from '../../src/store/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 

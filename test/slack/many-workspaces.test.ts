@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
 import { saveSettings } from '../commands/exports/bot.ts';
-import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
+import { connect, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { alice, offers, says } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
 const acmeOps = 'C0OPS0000';
-let bot: Bot;
 
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  bot = await startBot({ transport: 'http', install: 'oauth', env });
-});
+const env = await createPublicUrl();
+const bot = await startBot({ transport: 'http', install: 'oauth', env });
 afterAll(async () => {
   await bot.stop();
 });

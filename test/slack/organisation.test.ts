@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
-import { ask, type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
+import { ask, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
 import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
@@ -9,44 +9,37 @@ import { offers, says } from './words.ts';
 
 const [one, two, group] = ['T0CORPONE', 'T0CORPTWO', 'S0CORPOPS'];
 const shared = 'C0CORPSHR';
-let bot: Bot;
-let frank: ReturnType<Bot['slack']['as']>;
-let grace: typeof frank;
 /** Of another organisation, in a channel that is shared with corp. */
-let eve: typeof frank;
 /** At work in T0CORPTWO of the same organisation, in a channel of T0CORPONE. */
-let heidi: typeof frank;
 
-beforeAll(async () => {
-  bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
-  const { world } = bot.slack;
-  world.userGroups.push({
-    id: group,
-    teamId: one,
-    handle: 'corp-ops',
-    name: 'Corp Ops',
-    users: ['U0GRACE00'],
-  });
-  world.channels.set(shared, {
-    id: shared,
-    name: 'corp-shared',
-    kind: 'channel',
-    teamId: one,
-    members: new Set([
-      memberKey(one, 'U0FRANK00'),
-      memberKey(two, 'U0GRACE00'),
-      memberKey('T0RIVAL00', 'U0EVE0000'),
-    ]),
-    botIsMember: true,
-    archived: false,
-    shared: true,
-  });
-  await install(bot, world.workspaces.corp.id);
-  frank = bot.slack.as('U0FRANK00', 'C0CORPONE', one);
-  grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', two);
-  eve = bot.slack.as('U0EVE0000', shared);
-  heidi = bot.slack.as('U0GRACE00', shared, two);
+const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
+const { world } = bot.slack;
+world.userGroups.push({
+  id: group,
+  teamId: one,
+  handle: 'corp-ops',
+  name: 'Corp Ops',
+  users: ['U0GRACE00'],
 });
+world.channels.set(shared, {
+  id: shared,
+  name: 'corp-shared',
+  kind: 'channel',
+  teamId: one,
+  members: new Set([
+    memberKey(one, 'U0FRANK00'),
+    memberKey(two, 'U0GRACE00'),
+    memberKey('T0RIVAL00', 'U0EVE0000'),
+  ]),
+  botIsMember: true,
+  archived: false,
+  shared: true,
+});
+await install(bot, world.workspaces.corp.id);
+const frank = bot.slack.as('U0FRANK00', 'C0CORPONE', one);
+const grace = bot.slack.as('U0GRACE00', 'C0CORPTWO', two);
+const eve = bot.slack.as('U0EVE0000', shared);
+const heidi = bot.slack.as('U0GRACE00', shared, two);
 afterEach(async () => {
   for (const person of [frank, grace]) while (person.modal()) await person.closeModal();
 });

@@ -1,68 +1,48 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { buildApp } from '../../src/app/build-app.ts';
 import { readConfig } from '../../src/app/config.ts';
-import type { ChatApp } from '../../src/app/wire.ts';
-import {
-  ask,
-  type Bot,
-  connect,
-  createPublicUrl,
-  install,
-  requestConnectLink,
-  startBot,
-} from '../support/bot.ts';
+import { ask, connect, createPublicUrl, install, requestConnectLink, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { fetchPage } from '../support/page-client.ts';
 import { alice, ops, says } from './words.ts';
 
 // A workspace that was listed: its keys, links and messages are still there when it is listed no more.
-let bot: Bot;
-let later: ChatApp;
-let link: string;
-let log: ReturnType<typeof createMemoryLog>;
 
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  bot = await startBot({ transport: 'http', install: 'oauth', env });
-  const { acme } = bot.slack.workspaces;
-  await install(bot, acme.id);
-  await connect(bot, alice, ops, bot.cdn.key, acme.id);
-  const person = bot.slack.as(alice, ops, acme.id);
-  await ask(person, 'zones');
-  await ask(person, 'help');
-  link = await requestConnectLink(person);
-  await person.slash('digest new');
-  await person.waitForModal('digests:submit');
-  await bot.app.stop();
-  log = createMemoryLog();
-  const config = readConfig({ ...bot.env, ALLOWED_WORKSPACES: 'T0OTHER00' });
-  later = await buildApp({ config, log });
-  await later.start();
-});
+const env = await createPublicUrl();
+const bot = await startBot({ transport: 'http', install: 'oauth', env });
+const { acme } = bot.slack.workspaces;
+await install(bot, acme.id);
+await connect(bot, alice, ops, bot.cdn.key, acme.id);
+const person = bot.slack.as(alice, ops, acme.id);
+await ask(person, 'zones');
+await ask(person, 'help');
+const link = await requestConnectLink(person);
+await person.slash('digest new');
+await person.waitForModal('digests:submit');
+await bot.app.stop();
+const log = createMemoryLog();
+const config = readConfig({ ...bot.env, ALLOWED_WORKSPACES: 'T0OTHER00' });
+const later = await buildApp({ config, log });
+await later.start();
 afterAll(async () => {
   await later.stop();
   await bot.stop();
 });
 
-const person = () => bot.slack.as(alice, ops, bot.slack.workspaces.acme.id);
 const lastButton = (words: RegExp): string => {
-  const all = JSON.stringify(
-    person()
-      .messages()
-      .map(({ blocks }) => blocks),
-  );
+  const all = JSON.stringify(person.messages().map(({ blocks }) => blocks));
   return words.exec(all)?.[0] ?? '';
 };
 
 test.each([
-  ['a command', () => person().slash('zones')],
-  ['a command that needs no right', () => person().slash('help')],
-  ['a command that opens a form', () => person().slash('alert new')],
-  ['a press', () => person().press(lastButton(/help:run[^"]*/u))],
-  ['a form', () => person().submit({})],
-  ['a mention', () => person().say(`<@${bot.slack.workspaces.acme.botUserId}> zones`)],
-  ['a shortcut', () => person().shortcut('home:menu')],
-  ['the Home tab', () => person().openHome()],
+  ['a command', () => person.slash('zones')],
+  ['a command that needs no right', () => person.slash('help')],
+  ['a command that opens a form', () => person.slash('alert new')],
+  ['a press', () => person.press(lastButton(/help:run[^"]*/u))],
+  ['a form', () => person.submit({})],
+  ['a mention', () => person.say(`<@${bot.slack.workspaces.acme.botUserId}> zones`)],
+  ['a shortcut', () => person.shortcut('home:menu')],
+  ['the Home tab', () => person.openHome()],
 ])('%s of a workspace that is no longer listed gives nothing', async (_, knock) => {
   const [calls, requests] = [bot.slack.calls.length, bot.cdn.requests.length];
   const delivered = countDeliveries();

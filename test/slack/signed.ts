@@ -20,9 +20,15 @@ export function sign(
   };
 }
 
-/** The form of `/cdn help`. Each trigger id is worked on once. */
-export const commandForm = (triggerId: string, text = 'help'): string =>
-  `command=%2Fcdn&text=${text}&team_id=T0ACME000&user_id=U0ALICE00&trigger_id=${triggerId}`;
+/** The form of `/cdn help`, of Alice unless `more` says otherwise. Each trigger id is worked on once. */
+export function commandForm(
+  triggerId: string,
+  text = 'help',
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const from = { team_id: 'T0ACME000', user_id: alice };
+  return new URLSearchParams({ command: '/cdn', text, ...from, ...more, trigger_id: triggerId }).toString();
+}
 
 /** The form of a press, menu or submission, of Alice unless `body` says otherwise. */
 export function interactionForm(body: object): string {
@@ -30,9 +36,9 @@ export function interactionForm(body: object): string {
   return new URLSearchParams({ payload: JSON.stringify({ ...from, ...body }) }).toString();
 }
 
-/** Delivers a form as Slack does; the text of its acknowledgement. */
-export async function deliverSigned({ app, slack }: Bot, body: string): Promise<string> {
-  const headers = sign(body, slack.signingSecret);
+/** Delivers a form, or a body of another type, as Slack does; the text of its acknowledgement. */
+export async function deliverSigned({ app, slack }: Bot, body: string, type = form): Promise<string> {
+  const headers = sign(body, slack.signingSecret, { type });
   const response = await fetch(`http://127.0.0.1:${app.port()}/slack/events`, {
     method: 'POST',
     headers,

@@ -3,14 +3,13 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { migrateCommand } from '../../src/cli/db.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { defineJob } from '../../src/store/queue/define-job.ts';
-import { createQueue, type Queue } from '../../src/store/queue/queue.ts';
+import { createQueue, defineJob, type Queue } from '../../src/store/queue.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPgBouncer } from '../support/pgbouncer.ts';
@@ -22,9 +21,7 @@ import { createTerminal } from '../support/terminal.ts';
 
 const [found, clusters, pooler] = [await findPostgres(), await findClusters(), await findPgBouncer()];
 let server: PostgresServer;
-beforeAll(async () => {
-  if (typeof found !== 'string') server = await found.start();
-});
+if (typeof found !== 'string') server = await found.start();
 afterAll(() => server?.stop());
 
 async function open(databaseUrl: Secret): Promise<Database> {

@@ -9,7 +9,7 @@ import { enqueueNext } from '../../src/commands/reports/store.ts';
 import { createOutbox } from '../../src/outbox/outbox.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createQueue } from '../../src/store/queue/queue.ts';
+import { createQueue } from '../../src/store/queue.ts';
 import { definedTables } from '../../src/store/schema.ts';
 import { createKeyring, generateKeys } from '../auth/keyring/keyrings.ts';
 import { ask, type Bot, connect, startBot } from '../support/bot.ts';

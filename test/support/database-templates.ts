@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { build } from '../../build.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createQueue } from '../../src/store/queue/queue.ts';
+import { createQueue } from '../../src/store/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { findOwnPostgres, type PostgresServer } from './postgres.ts';
 

@@ -6,7 +6,7 @@ import { dayMs, yieldToEventLoop } from '../../lib/time.ts';
 import { secretShapes } from '../../secrets/fields.ts';
 import { findSecretKinds, redactSecrets } from '../../secrets/scanner.ts';
 import { takeLock } from '../../store/database.ts';
-import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import { defineJob, type JobContext } from '../../store/queue.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 
 /** The events that can be recorded. A new one is a word here and a sentence in `views/audit.ts`. */

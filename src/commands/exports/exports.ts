@@ -17,8 +17,7 @@ import {
 import type { OpenSlack, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { takeLock } from '../../store/database.ts';
-import type { JobContext, JobRef } from '../../store/queue/define-job.ts';
-import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Enqueue, JobContext, JobRef } from '../../store/queue.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';

@@ -7,7 +7,7 @@ import type { Policy } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs } from '../../lib/time.ts';
 import { type Posted, SlackFailure } from '../../outbox/slack-port.ts';
-import { defineJob, type Job } from '../../store/queue/define-job.ts';
+import { defineJob, type Job } from '../../store/queue.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { formatDuration } from '../../views/blocks/format.ts';

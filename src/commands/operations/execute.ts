@@ -9,7 +9,7 @@ import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { storeWithRetries } from '../../store/database.ts';
-import { defineJob, type JobContext } from '../../store/queue/define-job.ts';
+import { defineJob, type JobContext } from '../../store/queue.ts';
 import type { Schema } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { Kind, Settlement } from './kinds/kind.ts';

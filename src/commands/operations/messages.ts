@@ -3,8 +3,7 @@ import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { closeStepRun, endStepRun } from '../../outbox/complete-step.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
-import type { JobContext } from '../../store/queue/define-job.ts';
-import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Enqueue, JobContext } from '../../store/queue.ts';
 import type { Db, Trx } from '../../store/schema.ts';
 import {
   renderApprovalCard,

@@ -5,7 +5,7 @@ import { type Actor, decide, type Reason } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
-import type { Enqueue } from '../../store/queue/queue.ts';
+import type { Enqueue } from '../../store/queue.ts';
 import type { Trx } from '../../store/schema.ts';
 import type { VoidReason } from '../../views/operations/describe.ts';
 import {

@@ -3,7 +3,7 @@ import { createErrorBudget } from '../../api/http/request.ts';
 import { runConcurrently } from '../../lib/concurrency.ts';
 import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
-import { defineJob } from '../../store/queue/define-job.ts';
+import { defineJob } from '../../store/queue.ts';
 import { type Alert, type Digest, isAlert, isDigest, type Report } from '../../views/reports/report.ts';
 import type { AccountReads } from './accounts/reads.ts';
 import { writeObservation, writeUnreadable } from './alerts/write.ts';

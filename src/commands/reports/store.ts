@@ -9,8 +9,7 @@ import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { toLocalTime, toMinutes } from '../../lib/time-zone.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
-import type { JobContext, JobRef } from '../../store/queue/define-job.ts';
-import type { Enqueue, EnqueueOptions } from '../../store/queue/queue.ts';
+import type { Enqueue, EnqueueOptions, JobContext, JobRef } from '../../store/queue.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type {

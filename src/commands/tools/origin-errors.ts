@@ -32,7 +32,6 @@ export const listOriginErrors = defineTool({
   description:
     'Why zones fail: how often the CDN could not fetch from the origin, by error code, place and path, since when, and which ' +
     'setting changed shortly before. Without a zone: which zones fail now.',
-  needs: 'read',
   input: z.object({
     zone: zoneArgument().optional(),
     period: z

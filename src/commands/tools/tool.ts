@@ -63,11 +63,13 @@ export interface Tool {
 export function defineTool<Input extends z.ZodObject>({
   run,
   ...tool
-}: Omit<Tool, 'run' | 'input'> & {
+}: Omit<Tool, 'needs' | 'run' | 'input'> & {
+  /** `read`, if left out. */
+  readonly needs?: Right;
   readonly input: Input;
   readonly run: (args: z.output<Input>, context: Context, via: string) => Promise<ToolAnswer>;
 }): Tool {
-  return { ...tool, run: (args, context, via) => run(args as z.output<Input>, context, via) };
+  return { needs: 'read', ...tool, run: (args, context, via) => run(args as z.output<Input>, context, via) };
 }
 
 export const answerSchema = z.object({

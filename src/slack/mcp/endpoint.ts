@@ -16,6 +16,7 @@ import {
 } from '../../commands/tools/tool.ts';
 import { UserError } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
+import { parseJson } from '../../lib/canonical-json.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { version } from '../../lib/version.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
@@ -44,11 +45,13 @@ import type { Reply } from '../web/page.ts';
 
 const maxRequestBytes = 256 * 1024;
 /** A stream of events would stay open. */
-const methods = new Set(
-  'initialize notifications/initialized notifications/cancelled ping server/discover tools/list tools/call'.split(
-    ' ',
+const message = z.object({
+  method: z.enum(
+    'initialize notifications/initialized notifications/cancelled ping server/discover tools/list tools/call'.split(
+      ' ',
+    ),
   ),
-);
+});
 
 /** `POST /mcp`: the tools, for Slack's assistant by signed requests, and for clients by a person's token. */
 export function createMcpEndpoint(options: {
@@ -92,40 +95,20 @@ export function createMcpEndpoint(options: {
       };
     }
     markVerified(request);
-    const body = parse(read);
+    const body = parseJson(read.toString('utf8'));
     if (body === undefined) return refuseRequest(400, 'Not JSON', -32700);
-    if (![body].flat().every((one) => methods.has(readMethod(one))))
+    if (![body].flat().every((one) => message.safeParse(one).success))
       return refuseRequest(400, 'Not a method of this server', -32601);
     protocol ??= createProtocol(call, log).catch((error: unknown) => {
       protocol = undefined;
       throw error;
     });
     const { method = 'POST', headers } = request;
-    const named = Object.entries(headers).flatMap(([name, value]) =>
-      typeof value === 'string' ? [[name, value]] : [],
-    );
     // The address is only a formality.
-    const asked = new Request('http://localhost/mcp', { method, headers: named as [string, string][] });
+    const asked = new Request('http://localhost/mcp', { method, headers: headers as Record<string, string> });
     const answer = await (await protocol)(asked, body, client);
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
   };
-}
-
-function parse(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function readMethod(message: unknown): string {
-  return typeof message === 'object' &&
-    message !== null &&
-    'method' in message &&
-    typeof message.method === 'string'
-    ? message.method
-    : '';
 }
 
 const json = { 'content-type': 'application/json; charset=utf-8' };
@@ -148,7 +131,7 @@ const slackMeta = z.object({
   slack: z.object({
     user_id: slackId,
     team_id: slackId,
-    enterprise_id: slackId.nullish(),
+    enterprise_id: slackId.nullish().transform((id) => id ?? undefined),
   }),
 });
 
@@ -178,12 +161,8 @@ async function createProtocol(call: ReturnType<typeof createToolCalls>, log: Log
           },
           async (args: Readonly<Record<string, unknown>>, context) => {
             const client = context.http?.authInfo?.extra?.['caller'] as Caller | undefined;
-            if (client) return { ...(await call(tool, args, client)) };
-            const { slack } = slackMeta.safeParse(context.mcpReq._meta).data ?? {};
-            if (!slack)
-              return { isError: true, content: [{ type: 'text', text: 'This call names nobody.' }] } as const;
-            const { enterprise_id: enterpriseId, ...caller } = slack;
-            return { ...(await call(tool, args, { ...caller, enterprise_id: enterpriseId ?? undefined })) };
+            const caller = client ?? slackMeta.safeParse(context.mcpReq._meta).data?.slack;
+            return { ...(caller ? await call(tool, args, caller) : fail('This call names nobody.')) };
           },
         );
       return server;

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Egress } from '../send/egress.ts';
@@ -117,12 +118,8 @@ function answer(response: ServerResponse, status: number, body: unknown = ''): u
 
 /** Events are JSON; everything else is a form, in which interactions are JSON in `payload`. */
 function parseBody(contentType: string | undefined, raw: string): Record<string, unknown> | undefined {
-  try {
-    const form = contentType?.startsWith('application/json') ? undefined : new URLSearchParams(raw);
-    const json = form ? form.get('payload') : raw;
-    const body: unknown = json === null ? Object.fromEntries(form ?? []) : JSON.parse(json);
-    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
+  const form = contentType?.startsWith('application/json') ? undefined : new URLSearchParams(raw);
+  const json = form ? form.get('payload') : raw;
+  const body = json === null ? Object.fromEntries(form ?? []) : parseJson(json);
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;
 }

@@ -196,7 +196,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     ? { channelId: inConversation.channel, threadTs: inConversation.threadTs }
     : { channelId, threadTs };
   const wrapRespond: Interaction['wrapRespond'] = (wrap) =>
-    withShare(withFiles(wrap(plain), { ...slack, userId, log }), place, zones.answers.set);
+    withShare(withFiles(wrap(plain), { slack, userId, log }), place, zones.answers.set);
   const respond = wrapRespond(() => plain);
   try {
     if (claim !== undefined && !(await deps.claimOnce(`${kind}:${claim}`))) return 'duplicate';
@@ -207,7 +207,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
       await work.beforeAuthorize({ client, setup });
     const sharing = createSharing({
       ...deps,
-      ...slack,
+      slack,
       route: work.route,
       tenant: tenantId(person),
       userId,

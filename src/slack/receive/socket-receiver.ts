@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { SocketModeClient } from '@slack/socket-mode';
 import type { Logger } from '@slack/web-api';
 import { UserError } from '../../errors.ts';
+import { parseJson } from '../../lib/canonical-json.ts';
 import { takeWebSocketFailure } from '../../lib/network-failure.ts';
 import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -195,13 +196,9 @@ interface Frame {
   readonly payload?: { readonly type?: unknown } | null;
 }
 
-function parseSpecialFrame(data: unknown): Frame | undefined {
-  if (typeof data !== 'string' || !/"(?:disconnect|app_rate_limited)"/u.test(data)) return undefined;
-  try {
-    return (JSON.parse(data) ?? undefined) as Frame | undefined;
-  } catch {
-    return undefined;
-  }
+function parseSpecialFrame(data: unknown): Frame | null | undefined {
+  const isSpecial = typeof data === 'string' && /"(?:disconnect|app_rate_limited)"/u.test(data);
+  return isSpecial ? (parseJson(data) as Frame | null | undefined) : undefined;
 }
 
 /** Waits for Slack's `hello`, unlike the library with a limit. @throws the cause, which the library hides. */

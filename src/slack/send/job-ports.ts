@@ -78,7 +78,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         people: people(person),
         keyStore,
       }),
-    slack: (place, signal) => openSlack(options, place, signal).port,
+    slack: (place, signal) => openSlack(options, place, signal),
     async isSharedOutside(owner, channel, signal) {
       const key = `${tenantId(owner)}:${channel}`;
       const known = shared.get(key);

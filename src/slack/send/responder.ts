@@ -13,7 +13,7 @@ import { explainFailure } from '../receive/failures.ts';
 import { type PostToResponseUrl, postMessage } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { withNativeOffer } from './native-blocks.ts';
-import { discardFiles, type Uploads } from './slack-port.ts';
+import { discardFiles, type Slack } from './slack-port.ts';
 
 export interface Route {
   /** Five uses in thirty minutes, no scope, no membership. */
@@ -183,7 +183,7 @@ function answerInConversation(
 /** Files go to the person's direct messages: nowhere else in Slack are they private. */
 export function withFiles(
   respond: Respond,
-  { uploads, userId, log }: { readonly uploads: Uploads; readonly userId: string; readonly log: Log },
+  { slack, userId, log }: { readonly slack: Slack; readonly userId: string; readonly log: Log },
 ): Respond {
   const noteFailure = async (message: Message, error: unknown): Promise<void> => {
     const failure = explainFailure(error, { kind: 'file', feature: 'files' }, log);
@@ -201,9 +201,9 @@ export function withFiles(
     try {
       isDone = await respond(announced, as);
       if (!isDone) return false;
-      await uploads
+      await slack
         .findDirectMessages(userId)
-        .then((channel) => uploads.share(files, { channel, comment: truncate(message.text, 3000) }))
+        .then((channel) => slack.share(files, { channel, comment: truncate(message.text, 3000) }))
         .catch((error: unknown) => noteFailure(message, error));
       return true;
     } finally {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { ConversationsListResponse, ConversationsMembersResponse, WebClient } from '@slack/web-api';
+import type { ConversationsListResponse, ConversationsMembersResponse } from '@slack/web-api';
 import type { Sharing } from '../../commands/define.ts';
 import { isPassingCode } from '../../outbox/classify-failure.ts';
-import { SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import { SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { isNative } from '../../views/blocks/native.ts';
@@ -11,12 +11,11 @@ import { readSlackError } from '../installations.ts';
 import { type PostToResponseUrl } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { Respond, Route } from './responder.ts';
-import { discardFiles } from './slack-port.ts';
+import { discardFiles, type Slack } from './slack-port.ts';
 
 interface SharingOptions {
   readonly route: Pick<Route, 'responseUrl' | 'channelId'>;
-  readonly client: () => Promise<WebClient>;
-  readonly port: SlackPort;
+  readonly slack: Slack;
   readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
   /** Only channels that they see are found by name. */
@@ -34,17 +33,17 @@ const maxPages = 5;
 
 /** By response_url where it was asked, else as the bot, which must be in the channel. */
 export function createSharing(options: SharingOptions): Sharing {
-  const { route, port, log } = options;
+  const { route, slack, log } = options;
 
   const deliver: Sharing['post'] = async (message, { channel, threadTs: thread, files }) => {
     const id = randomBytes(8).toString('hex');
-    const byClient = () => port.post(channel, message, { id, thread });
+    const byClient = () => slack.post(channel, message, { id, thread });
     // A file needs the post's own thread, which only the bot's message tells.
     const url = channel === route.channelId && files.length === 0 ? route.responseUrl : undefined;
     if (url === undefined) {
       const posted = await byClient();
       try {
-        if (files.length > 0) await port.share(files, { channel, thread: thread ?? posted.ts });
+        if (files.length > 0) await slack.share(files, { channel, thread: thread ?? posted.ts });
         return 'posted';
       } catch (error) {
         log.warn({ channel, error }, 'cannot share the file of an answer');
@@ -78,7 +77,7 @@ export function createSharing(options: SharingOptions): Sharing {
   ): Promise<Found | undefined> => {
     let read = 0;
     try {
-      const client = await options.client();
+      const client = await slack.client();
       for await (const page of client.paginate(method, { limit: 1000, ...args })) {
         read += 1;
         const found = find(page);
@@ -133,7 +132,7 @@ export function createSharing(options: SharingOptions): Sharing {
       return !found?.is_private || (await isMember(found.id)) ? found?.id : undefined;
     },
     async isSeen(channel) {
-      const client = await options.client();
+      const client = await slack.client();
       try {
         const { channel: found } = await client.conversations.info({ channel });
         if (!found?.is_private) return true;
@@ -146,12 +145,12 @@ export function createSharing(options: SharingOptions): Sharing {
       return isMember(channel);
     },
     async hasBot(channel) {
-      const client = await options.client();
+      const client = await slack.client();
       const found = await client.conversations.info({ channel }).catch(() => undefined);
       return found?.channel?.is_member !== false;
     },
     readAudience: (channel) =>
-      port.readAudience(channel).catch((error: unknown) => {
+      slack.readAudience(channel).catch((error: unknown) => {
         if (error instanceof SlackFailure) return { unknown: error.code };
         throw error;
       }),

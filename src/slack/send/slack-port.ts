@@ -16,35 +16,20 @@ import type { Egress } from './egress.ts';
 // Lower case with underscores.
 const markerType = 'cdn_chatops';
 
-/** By a client that never repeats a call: a lost answer must not post twice. */
-export function openSlack(
-  {
-    access,
-    clients,
-    apiUrl,
-    egress,
-    clock,
-  }: Pick<UploadOptions, 'apiUrl'> & {
-    readonly egress: Pick<Egress, 'file'>;
-    readonly access: Pick<InstallationAccess, 'token'>;
-    readonly clients: Pick<Clients, 'job'>;
-    readonly clock?: Pick<SlackClock, 'skew'>;
-  },
-  place: Installation,
-  signal: AbortSignal,
-) {
-  const client = async (): Promise<WebClient> => clients.job(await access.token(place), tenantId(place));
-  const uploads = createUploads({ client, apiUrl, inspect: egress.file, signal });
-  return { client, uploads, port: createSlackPort(client, uploads, clock?.skew) };
+interface SlackOptions {
+  readonly access: Pick<InstallationAccess, 'token'>;
+  readonly clients: Pick<Clients, 'job'>;
+  readonly apiUrl: string;
+  readonly egress: Pick<Egress, 'file'>;
+  readonly clock?: Pick<SlackClock, 'skew'>;
 }
 
-/** Every method throws `SlackFailure` if Slack or the network fails. */
-function createSlackPort(
-  client: () => Promise<WebClient>,
-  { share }: Pick<Uploads, 'share'>,
-  /** Seconds that this machine's clock is ahead of Slack's. */
-  clockSkew: () => number | undefined = () => undefined,
-): SlackPort {
+export type Slack = ReturnType<typeof openSlack>;
+
+/** By a client that never repeats a call: a lost answer must not post twice. */
+export function openSlack(options: SlackOptions, place: Installation, signal: AbortSignal) {
+  const { access, apiUrl, clients, clock, egress } = options;
+  const client = async (): Promise<WebClient> => clients.job(await access.token(place), tenantId(place));
   const call = async <T>(run: (client: WebClient) => Promise<T>): Promise<T> => {
     try {
       return await run(await client());
@@ -52,8 +37,45 @@ function createSlackPort(
       throw toSlackFailure(error);
     }
   };
+  const callWithFile = <T>(run: (client: WebClient) => Promise<T>): Promise<T> =>
+    call(run).catch((error: unknown) => {
+      if (error instanceof SlackFailure) throw error;
+      throw fail('The file could not be made or sent.', { cause: error });
+    });
   return {
-    share,
+    client,
+    /** @throws SlackFailure */
+    findDirectMessages: (userId: string): Promise<string> =>
+      callWithFile(async ({ conversations }) => {
+        const { channel } = await conversations.open({ users: userId });
+        if (!channel?.id) throw fail('Slack did not open a conversation with you.');
+        return channel.id;
+      }),
+    /** Deletes temporary files in any case. @throws SlackFailure, and what `beforeShare` throws. */
+    async share(files, { channel, thread, comment, beforeShare }) {
+      try {
+        const uploaded: { id: string; title: string }[] = [];
+        await callWithFile(async (slack) => {
+          for (const file of files) {
+            const id = await upload(slack, file, { apiUrl, inspect: egress.file(), signal });
+            uploaded.push({ id, title: file.title });
+          }
+        });
+        const [first, ...others] = uploaded;
+        if (!first) return;
+        await beforeShare?.(uploaded.map(({ id }) => id));
+        await callWithFile((slack) =>
+          slack.files.completeUploadExternal({
+            files: [first, ...others],
+            channel_id: channel,
+            ...(thread ? { thread_ts: thread } : {}),
+            ...(comment ? { initial_comment: comment } : {}),
+          }),
+        );
+      } finally {
+        await discardFiles(files);
+      }
+    },
     post: (channel, message, { id, thread }) =>
       call(async (slack) => {
         const posted = await postMessage(slack, channel, message, {
@@ -64,7 +86,7 @@ function createSlackPort(
       }),
     update: ({ channel, ts }, { text, blocks = [] }) =>
       call(async ({ chat }) => void (await chat.update({ channel, ts, text, blocks }))),
-    find: (id, where) => call((slack) => findMessage(slack, id, where, clockSkew())),
+    find: (id, where) => call((slack) => findMessage(slack, id, where, clock?.skew())),
     completeStep: (run, end) =>
       call(async ({ functions }) => {
         const which = { function_execution_id: run };
@@ -76,7 +98,7 @@ function createSlackPort(
       }),
     readAudience: (channel) => call((slack) => readAudience(slack, channel)),
     deleteFile: (file) => call(({ files }) => unlessAbsent(files.delete({ file }))),
-  };
+  } satisfies SlackPort & Record<'client' | 'findDirectMessages', unknown>;
 }
 
 async function unlessAbsent(call: Promise<unknown>): Promise<void> {
@@ -145,18 +167,9 @@ const markedMetadata = z.object({
   event_payload: z.object({ id: z.string() }),
 });
 
-interface UploadOptions {
-  readonly client: () => Promise<WebClient>;
-  readonly apiUrl: string;
-  readonly inspect: () => (piece: Uint8Array) => void;
-  readonly signal: AbortSignal;
-}
-
 export async function discardFiles(files: readonly Attachment[]): Promise<void> {
   for (const { content } of files) if ('path' in content) await rm(content.path, { force: true });
 }
-
-export type Uploads = ReturnType<typeof createUploads>;
 
 type Source = Attachment['content'];
 
@@ -164,77 +177,32 @@ type Source = Attachment['content'];
  * https://docs.slack.dev/messaging/working-with-files#upload
  * The bytes go only to Slack's hosts, without the token; the SDK would keep a large file in memory.
  */
-export function createUploads(options: UploadOptions) {
-  /** Deletes temporary files in any case. @throws SlackFailure, and what `beforeShare` throws. */
-  const share: SlackPort['share'] = async (files, { channel, thread, comment, beforeShare }) => {
-    try {
-      const uploaded = await explainErrors(() => uploadAll(files));
-      const [first, ...others] = uploaded;
-      if (!first) return;
-      await beforeShare?.(uploaded.map(({ id }) => id));
-      await explainErrors(async () => {
-        const client = await options.client();
-        await client.files.completeUploadExternal({
-          files: [first, ...others],
-          channel_id: channel,
-          ...(thread ? { thread_ts: thread } : {}),
-          ...(comment ? { initial_comment: comment } : {}),
-        });
-      });
-    } finally {
-      await discardFiles(files);
-    }
-  };
-  return {
-    share,
-    /** @throws SlackFailure */
-    findDirectMessages: (userId: string): Promise<string> =>
-      explainErrors(async () => {
-        const { channel } = await (await options.client()).conversations.open({ users: userId });
-        if (!channel?.id) throw fail('Slack did not open a conversation with you.');
-        return channel.id;
-      }),
-  };
-
-  async function uploadAll(files: readonly Attachment[]): Promise<{ id: string; title: string }[]> {
-    const client = await options.client();
-    const uploaded: { id: string; title: string }[] = [];
-    for (const file of files) uploaded.push({ id: await upload(client, file), title: file.title });
-    return uploaded;
-  }
-
-  async function upload(client: WebClient, { name, mimetype, content }: Attachment): Promise<string> {
-    const length = await findLength(content);
-    if (length === 0) throw fail('The file is empty, and Slack refuses empty files.');
-    await inspect(content);
-    const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
-      filename: name,
-      length,
-    });
-    if (!address || !id) throw fail('Slack gave no address for the file.');
-    await sendBytes(content, {
-      url: checkUploadUrl(address),
-      headers: { 'content-type': mimetype, 'content-length': String(length) },
-      signal: options.signal,
-    });
-    return id;
-  }
-
-  /** The whole file first, so that no half of it is sent. */
-  async function inspect(source: Source): Promise<void> {
-    if ('send' in source) return;
-    const check = options.inspect();
-    if (!('path' in source)) return check(source);
-    for await (const piece of createReadStream(source.path)) check(piece as Buffer);
-  }
-
-  /** Files go to Slack only, whatever the answer says. */
-  function checkUploadUrl(uploadUrl: string): URL {
-    const url = new URL(uploadUrl);
-    if (!isSlackAddress(url, options.apiUrl))
-      throw fail('Slack named an address for the file that is not Slack’s.');
-    return url;
-  }
+async function upload(
+  client: WebClient,
+  { name, mimetype, content }: Attachment,
+  to: {
+    readonly apiUrl: string;
+    readonly inspect: (piece: Uint8Array) => void;
+    readonly signal: AbortSignal;
+  },
+): Promise<string> {
+  const length = await findLength(content);
+  if (length === 0) throw fail('The file is empty, and Slack refuses empty files.');
+  // The whole file first, so that no half of it is sent.
+  if ('path' in content)
+    for await (const piece of createReadStream(content.path)) to.inspect(piece as Buffer);
+  else if (!('send' in content)) to.inspect(content);
+  const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
+    filename: name,
+    length,
+  });
+  if (!address || !id) throw fail('Slack gave no address for the file.');
+  const url = new URL(address);
+  // Files go to Slack only, whatever the answer says.
+  if (!isSlackAddress(url, to.apiUrl)) throw fail('Slack named an address for the file that is not Slack’s.');
+  const headers = { 'content-type': mimetype, 'content-length': String(length) };
+  await sendBytes(content, { url, headers, signal: to.signal });
+  return id;
 }
 
 async function findLength(source: Source): Promise<number> {
@@ -259,31 +227,26 @@ async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise
       : postFile('path' in source ? createReadStream(source.path) : source, target);
   const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
   if (status === 200) return;
-  if (status === 413) throw fail('Slack does not take a file of this size (HTTP 413).', 'upload_too_large');
+  if (status === 413)
+    throw fail('Slack does not take a file of this size (HTTP 413).', { code: 'upload_too_large' });
   const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
-  throw fail(
-    `Slack did not take the file (HTTP ${status}).`,
-    isPermanent ? 'upload_refused' : 'upload_failed',
-    readRetryAfter(retryAfter ?? null, Date.now()),
-  );
+  throw fail(`Slack did not take the file (HTTP ${status}).`, {
+    code: isPermanent ? 'upload_refused' : 'upload_failed',
+    retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
+  });
 }
 
 /** `upload_failed` may succeed later; the others are permanent. `sentence` holds no foreign text. */
 function fail(
   sentence: string,
-  code: 'upload_failed' | 'upload_refused' | 'upload_too_large' = 'upload_failed',
-  retryAfterSeconds?: number,
+  {
+    code = 'upload_failed',
+    ...more
+  }: {
+    readonly code?: 'upload_failed' | 'upload_refused' | 'upload_too_large';
+    readonly retryAfterSeconds?: number | undefined;
+    readonly cause?: unknown;
+  } = {},
 ): SlackFailure {
-  return new SlackFailure('refused', code, { sentence, retryAfterSeconds });
-}
-
-async function explainErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const known = toSlackFailure(error);
-    if (known instanceof SlackFailure) throw known;
-    const sentence = 'The file could not be made or sent.';
-    throw new SlackFailure('refused', 'upload_failed', { cause: error, sentence });
-  }
+  return new SlackFailure('refused', code, { sentence, ...more });
 }

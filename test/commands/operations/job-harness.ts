@@ -8,7 +8,7 @@ import type { Operation } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { JobContext } from '../../../src/store/queue/define-job.ts';
+import type { JobContext } from '../../../src/store/queue.ts';
 import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
 import { toRequested } from './ledger-harness.ts';
 import { alice, bob, carol, dave, deploys } from './workspace.ts';
@@ -44,7 +44,6 @@ export async function startJobs(
       const found = jobs.find(({ name }) => name === job.name);
       if (!found) throw new Error(`there is no job ${job.name}`);
       due.push({ at: at?.getTime() ?? now, run: () => found.run(data, context) });
-      return '';
     },
   });
   const { db, log } = harness;

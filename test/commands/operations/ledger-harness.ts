@@ -23,7 +23,7 @@ import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import type { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { Enqueue } from '../../../src/store/queue/queue.ts';
+import type { Enqueue } from '../../../src/store/queue.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
 
 export const acme = 'T0ACME000';
@@ -120,7 +120,6 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
   const enqueue: Enqueue = async (job, data, options) => {
     if (options?.in) await sql`select 1`.execute(options.in);
     if (job.name === executeOperationJob.name) enqueued.push((data as { id: string }).id);
-    return '';
   };
   const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) => ({
     db: on.db,

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
+import { afterAll, expect, test } from 'vitest';
+import { connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { callWithToken, makeToken } from './calls.ts';
 
@@ -7,21 +7,17 @@ import { callWithToken, makeToken } from './calls.ts';
 const [frank, grace] = ['U0FRANK00', 'U0GRACE00'] as const;
 const [one, two] = ['T0CORPONE', 'T0CORPTWO'] as const;
 const channels = { [one]: 'C0CORPONE', [two]: 'C0CORPTWO' };
-let bot: Bot;
-let origin: string;
 
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  origin = env.PUBLIC_URL;
-  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
-  await install(bot, bot.slack.workspaces.corp.id);
-  for (const [user, team] of [
-    [frank, one],
-    [grace, two],
-  ] as const)
-    await connect(bot, user, channels[team], bot.cdn.key, team);
-  await saveSettings(bot.slack.as(frank, channels[one], one), { assistant: 'reading' });
-});
+const env = await createPublicUrl();
+const origin = env.PUBLIC_URL;
+const bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+await install(bot, bot.slack.workspaces.corp.id);
+for (const [user, team] of [
+  [frank, one],
+  [grace, two],
+] as const)
+  await connect(bot, user, channels[team], bot.cdn.key, team);
+await saveSettings(bot.slack.as(frank, channels[one], one), { assistant: 'reading' });
 afterAll(() => bot.stop());
 
 /** Which key the CDN was asked with, where the call was answered. */

@@ -1,9 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import {
-  type ApprovalWorkspace,
-  countDeleteRequests,
-  startApprovalWorkspace,
-} from '../../commands/operations/workspace.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { countDeleteRequests, startApprovalWorkspace } from '../../commands/operations/workspace.ts';
 import { connect, createPublicUrl, disconnect } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -11,19 +7,15 @@ import { callWithToken, makeToken, openTokens } from './calls.ts';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-let team: ApprovalWorkspace;
-let origin: string;
 let aheadMs = 0;
 
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  origin = env.PUBLIC_URL;
-  team = await startApprovalWorkspace({
-    transport: 'http',
-    env,
-    now: () => new Date(Date.now() + aheadMs),
-    settings: { assistant: 'proposing', destroyApprovals: 1 },
-  });
+const env = await createPublicUrl();
+const origin = env.PUBLIC_URL;
+const team = await startApprovalWorkspace({
+  transport: 'http',
+  env,
+  now: () => new Date(Date.now() + aheadMs),
+  settings: { assistant: 'proposing', destroyApprovals: 1 },
 });
 afterAll(() => team.bot.stop());
 

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Assistant, type AssistantEra, createSignedFetch } from '../../../simulator/slack/assistant.ts';
 import type { Json } from '../../../simulator/slack/world.ts';
-import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { connect, createPublicUrl, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { argumentsOf } from './calls.ts';
 
@@ -15,8 +15,6 @@ interface Call {
   readonly arguments: object;
 }
 
-let bot: Bot;
-let origin: string;
 let aheadMs = 0;
 const open: Assistant[] = [];
 
@@ -26,13 +24,11 @@ function assistant(userId: string, era?: AssistantEra): Assistant {
   return made;
 }
 
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  bot = await startBot({ transport: 'http', env, now: () => new Date(Date.now() + aheadMs) });
-  origin = env.PUBLIC_URL;
-  await connect(bot, alice, ops);
-  await connect(bot, dave, ops);
-});
+const env = await createPublicUrl();
+const bot = await startBot({ transport: 'http', env, now: () => new Date(Date.now() + aheadMs) });
+const origin = env.PUBLIC_URL;
+await connect(bot, alice, ops);
+await connect(bot, dave, ops);
 
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));

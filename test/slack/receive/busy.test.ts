@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { personInput } from '../../../src/commands/steps.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { connect, startBot } from '../../support/bot.ts';
 import { commandForm, deliverSigned, interactionForm, sign } from '../signed.ts';
 import { alice, ops, says } from '../words.ts';
 
-let bot: Bot;
 const cdnAnswers = Promise.withResolvers<void>();
-beforeAll(async () => {
-  bot = await startBot({ transport: 'http', zones: 3 });
-  await connect(bot, alice, ops);
-  bot.cdn.faults.add({ times: Infinity, until: cdnAnswers.promise });
-});
+const bot = await startBot({ transport: 'http', zones: 3 });
+await connect(bot, alice, ops);
+bot.cdn.faults.add({ times: Infinity, until: cdnAnswers.promise });
 afterAll(() => {
   cdnAnswers.resolve();
   return bot.stop();

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
@@ -7,11 +7,8 @@ import { alice, offers, ops } from '../words.ts';
 const cdn = '<@U0CDNBOT0>';
 const direct = `D${alice}`;
 
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({ zones: 12, transport: 'http' });
-  await connect(bot, alice, ops);
-});
+const bot = await startBot({ zones: 12, transport: 'http' });
+await connect(bot, alice, ops);
 beforeEach(() => {
   bot.slack.calls.length = 0;
 });

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { connect, startBot } from '../../support/bot.ts';
 import { alice, ops } from '../words.ts';
 
 // Shapes that no rule takes for a key.
 const ownKeys = ['1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8', 'our_shop_key_2024'];
 
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({ zones: 3, env: { ADMIN_USER_IDS: alice } });
-  for (const key of ownKeys) bot.cdn.data.accessKeys.set(key, 'full');
-});
+const bot = await startBot({ zones: 3, env: { ADMIN_USER_IDS: alice } });
+for (const key of ownKeys) bot.cdn.data.accessKeys.set(key, 'full');
 afterAll(() => bot.stop());
 
 test.each(ownKeys)(

@@ -1,17 +1,14 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Bot, connect, disconnect, startBot } from '../../support/bot.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect, disconnect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, ops, says } from '../words.ts';
 
 /** The pages of the whole list; the CDN's own search is asked for less. */
 const wholeList = { path: /^\/pullzone$/, query: { perPage: '1000' } };
 
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({
-    zones: 2_000,
-    zoneMembers: 'few',
-  });
+const bot = await startBot({
+  zones: 2_000,
+  zoneMembers: 'few',
 });
 afterAll(() => bot.stop());
 

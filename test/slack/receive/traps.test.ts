@@ -1,13 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type IncomingMessage, request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Secret } from '../../../src/secrets/secret.ts';
-import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import { createClients, createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
-import { limitConnections } from '../../../src/slack/web/limits.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { type Bot, startBot } from '../../support/bot.ts';
 import { commandForm, interactionForm, sign } from '../signed.ts';
@@ -238,49 +235,6 @@ describe('signed HTTP', () => {
       expect([path, response.status]).toEqual([path, status]);
     }
   });
-});
-
-test('the connection of a signed request stays, and that of a stranger makes room', async () => {
-  const signingSecret = new Secret('signing-0123456789abcdef');
-  const log = createLogger('silent');
-  const handle = createHttpReceiver({
-    signingSecret,
-    egress: createEgress({ log }),
-    deliver: async () => undefined,
-    log,
-    now: () => new Date(),
-  });
-  const server = createServer((asked, response) => void handle(asked, response));
-  let ms = 0;
-  limitConnections(server, { max: 2, now: () => ms });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const sockets: Socket[] = [];
-  const open = async (): Promise<Socket> => {
-    const accepted = once(server, 'connection');
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    sockets.push(socket.on('error', () => undefined));
-    await accepted;
-    ms += 2_000;
-    return socket;
-  };
-  try {
-    const body = '{"type":"url_verification","challenge":"c1"}';
-    const signature = sign(body, signingSecret.reveal(), { type: 'application/json' });
-    const headers = Object.entries({ host: 'bot', 'content-length': body.length, ...signature });
-    const lines = headers.map(([name, value]) => `${name}: ${value}`);
-    const signed = await open();
-    signed.write(['POST /slack/events HTTP/1.1', ...lines, '', body].join('\r\n'));
-    await once(signed, 'data');
-    const stranger = await open();
-    const ended = Promise.race(
-      [signed, stranger].map((socket) => once(socket, 'close').then(() => socket === stranger)),
-    );
-    await open();
-    expect(await ended).toBe(true);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  }
 });
 
 describe('Socket Mode', () => {

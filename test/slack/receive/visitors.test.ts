@@ -1,67 +1,29 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
 import { personInput, steps } from '../../../src/commands/steps.ts';
-import { type Bot, startBot } from '../../support/bot.ts';
-import { sign } from '../signed.ts';
+import { startBot } from '../../support/bot.ts';
+import { commandForm, deliverSigned, interactionForm } from '../signed.ts';
 import { eve, says } from '../words.ts';
 
 // Of another organisation, in a channel that is shared with it. Nothing in these deliveries says so but her profile.
 const shared = 'C0SHARED0';
-const team = { id: 'T0ACME000', domain: 'acme' };
-let bot: Bot;
 let nth = 0;
 
-beforeAll(async () => {
-  bot = await startBot({ transport: 'http' });
-});
+const bot = await startBot({ transport: 'http' });
 afterAll(() => bot.stop());
-
-async function deliver(body: string, type?: string): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/events`, {
-    method: 'POST',
-    headers: sign(body, bot.slack.signingSecret, type === undefined ? {} : { type }),
-    body,
-  });
-  expect(response.status).toBe(200);
-  return response.text();
-}
 
 const trigger = (): string => `${++nth}.1.a`;
 const command = (text: string) =>
-  deliver(
-    new URLSearchParams({
-      command: '/cdn',
-      text,
-      team_id: team.id,
-      user_id: eve,
-      channel_id: shared,
-      trigger_id: trigger(),
-    }).toString(),
-  );
-const interact = (body: object) =>
-  deliver(
-    new URLSearchParams({
-      payload: JSON.stringify({
-        team,
-        user: { id: eve },
-        channel: { id: shared },
-        container: { type: 'message', channel_id: shared },
-        trigger_id: trigger(),
-        ...body,
-      }),
-    }).toString(),
-  );
-const event = (inner: object) =>
-  deliver(
-    JSON.stringify({
-      type: 'event_callback',
-      team_id: team.id,
-      event_id: `Ev${++nth}`,
-      event: { user: eve, ...inner },
-      authorizations: [{ team_id: team.id, user_id: bot.slack.workspaces.acme.botUserId }],
-    }),
-    'application/json',
-  );
+  deliverSigned(bot, commandForm(trigger(), text, { user_id: eve, channel_id: shared }));
+const interact = (body: object) => {
+  const where = { channel: { id: shared }, container: { type: 'message', channel_id: shared } };
+  return deliverSigned(bot, interactionForm({ user: { id: eve }, ...where, trigger_id: trigger(), ...body }));
+};
+const event = (inner: object) => {
+  const authorizations = [{ team_id: 'T0ACME000', user_id: bot.slack.workspaces.acme.botUserId }];
+  const about = { type: 'event_callback', team_id: 'T0ACME000', event_id: `Ev${++nth}`, authorizations };
+  return deliverSigned(bot, JSON.stringify({ ...about, event: { user: eve, ...inner } }), 'application/json');
+};
 const view = (more: object) => ({
   id: `V${++nth}`,
   hash: 'h',

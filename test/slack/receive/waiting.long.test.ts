@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
+import { afterAll, expect, test } from 'vitest';
+import { ask, connect, startBot } from '../../support/bot.ts';
 import { alice, bob, offers, ops, says } from '../words.ts';
 
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({ transport: 'http', zones: 3 });
-  await connect(bot, alice, ops);
-  await connect(bot, bob, ops);
-});
+const bot = await startBot({ transport: 'http', zones: 3 });
+await connect(bot, alice, ops);
+await connect(bot, bob, ops);
 afterAll(() => bot.stop());
 
 test('while the CDN is slow, a command that waits for its turn says so once, and its answer takes that place', async () => {

@@ -1,8 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
-import { registerSecrets } from '../../../src/secrets/secret.ts';
 import { prepareEngines } from '../../support/engines.ts';
-import { createPortsHarness, type PortsHarness } from './ports-harness.ts';
+import { createPortsHarness } from './ports-harness.ts';
 
 const { embedded } = await prepareEngines();
 const acme = { teamId: 'T0ACME000' };
@@ -10,14 +9,11 @@ const id = 'digest:k7f3q:0';
 /** Everything that these tests post. */
 const anytime = { since: new Date(0), until: new Date(Date.now() + 3_600_000) };
 
-let harness: PortsHarness;
 let port: SlackPort;
-async function enqueue(): Promise<string> {
+async function enqueue(): Promise<void> {
   throw new Error('nothing here enqueues');
 }
-beforeAll(async () => {
-  harness = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
-});
+const harness = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
 afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(() => {
   harness.slack.calls.length = 0;
@@ -37,20 +33,6 @@ async function failing(call: Promise<unknown>): Promise<SlackFailure> {
 function inOps() {
   return harness.slack.as('U0ALICE00', 'C0OPS0000').messages();
 }
-
-test('posts into a channel, in a thread, and into direct messages; and puts another message in its place', async () => {
-  const posted = await port.post('C0OPS0000', { text: 'The digest' }, { id });
-  const detail = await port.post('C0OPS0000', { text: 'The detail' }, { id: 'detail', thread: posted.ts });
-  const direct = await port.post('U0BOB0000', { text: 'For Bob' }, { id: 'any' });
-  await port.update(posted, { text: 'The digest, mended' });
-  expect(inOps().map(({ text, threadTs }) => [text, threadTs])).toEqual([
-    ['The digest, mended', undefined],
-    ['The detail', posted.ts],
-  ]);
-  expect(detail.channel).toBe('C0OPS0000');
-  expect(direct.channel).toBe('DU0BOB0000');
-  expect(harness.slack.problems).toEqual([]);
-});
 
 test('shares a file in a thread, and takes it out again, also twice', async () => {
   const posted = await port.post('C0OPS0000', { text: 'With a file' }, { id: 'any' });
@@ -127,51 +109,4 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
   const failure = await failing(blind.find(id, { channel: 'C0OPS0000', ...anytime }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
-});
-
-describe('classification of failures', () => {
-  test.each(['not_in_channel', 'is_archived', 'channel_not_found', 'token_revoked', 'msg_too_long'])(
-    '%s: Slack did not do it',
-    async (code) => {
-      harness.slack.script.fail('chat.postMessage', code);
-      const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
-      expect(failure).toMatchObject({ outcome: 'refused', code, retryAfterSeconds: undefined });
-    },
-  );
-
-  test('429: not done, and when it may be tried again; and never tried by itself', async () => {
-    harness.slack.script.rateLimit('chat.postMessage', 7);
-    const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
-    expect(failure).toMatchObject({ outcome: 'refused', code: 'ratelimited', retryAfterSeconds: 7 });
-    expect(harness.slack.calls).toHaveLength(1);
-  });
-
-  test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
-    '%s: the outcome is unknown',
-    async (code) => {
-      harness.slack.script.fail('chat.postMessage', code);
-      expect(await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }))).toMatchObject({
-        outcome: 'unknown',
-        code,
-      });
-    },
-  );
-
-  test('a connection that breaks after Slack took the message: unknown, and the message is there once', async () => {
-    const before = inOps().length;
-    harness.slack.script.drop('chat.postMessage');
-    const failure = await failing(port.post('C0OPS0000', { text: 'taken' }, { id: 'any' }));
-    expect(failure).toMatchObject({ outcome: 'unknown', code: 'no_answer' });
-    expect(inOps()).toHaveLength(before + 1);
-  });
-
-  test('a message that holds a secret never leaves', async () => {
-    const release = registerSecrets({ 'cdn-key': ['s3cr3t-value-that-must-not-leave-0001'] });
-    const failure = await failing(
-      port.post('C0OPS0000', { text: 'it is s3cr3t-value-that-must-not-leave-0001' }, { id: 'any' }),
-    );
-    expect(failure).toMatchObject({ outcome: 'refused', code: 'held_back' });
-    expect(harness.slack.calls).toEqual([]);
-    release();
-  });
 });

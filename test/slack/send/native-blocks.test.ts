@@ -15,10 +15,8 @@ import { alice, offers, ops } from '../words.ts';
 
 let bot: Bot;
 
-beforeAll(async () => {
-  bot = await startBot({ zones: 12 });
-  await connect(bot, alice, ops);
-});
+bot = await startBot({ zones: 12 });
+await connect(bot, alice, ops);
 beforeEach(() => {
   bot.slack.script.refuseNativeBlocks([]);
   bot.slack.calls.length = 0;

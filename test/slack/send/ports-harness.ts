@@ -25,7 +25,7 @@ import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
 import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { Enqueue } from '../../../src/store/queue/queue.ts';
+import type { Enqueue } from '../../../src/store/queue.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createKeyring } from '../../auth/keyring/keyrings.ts';
 import { createMemoryLog } from '../../support/engines.ts';

@@ -2,29 +2,23 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebClient } from '@slack/web-api';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { startSlack } from '../../../simulator/slack/server.ts';
 import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { type Respond, withFiles } from '../../../src/slack/send/responder.ts';
-import { createUploads, type Uploads } from '../../../src/slack/send/slack-port.ts';
+import { openSlack, type Slack } from '../../../src/slack/send/slack-port.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { type Attachment, type Message, section } from '../../../src/views/blocks/blocks.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, ops } from '../words.ts';
 
-let slack: SlackSimulator;
-let folder: string;
-let client: WebClient;
-
-beforeAll(async () => {
-  slack = await startSlack();
-  folder = await mkdtemp(join(tmpdir(), 'uploads-'));
-  client = new WebClient(slack.botToken, {
-    slackApiUrl: `${slack.url}/api/`,
-    retryConfig: { retries: 0 },
-    rejectRateLimitedCalls: true,
-  });
+const slack = await startSlack();
+const folder = await mkdtemp(join(tmpdir(), 'uploads-'));
+const client = new WebClient(slack.botToken, {
+  slackApiUrl: `${slack.url}/api/`,
+  retryConfig: { retries: 0 },
+  rejectRateLimitedCalls: true,
 });
 beforeEach(() => {
   slack.calls.length = 0;
@@ -34,13 +28,17 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function uploads(apiUrl = `${slack.url}/api/`): Uploads {
-  return createUploads({
-    client: async () => client,
-    apiUrl,
-    inspect: () => createEgress({ log: createLogger('silent') }).file(),
-    signal: new AbortController().signal,
-  });
+function open(apiUrl = `${slack.url}/api/`): Slack {
+  return openSlack(
+    {
+      access: { token: async () => new Secret(slack.botToken) },
+      clients: { job: () => client },
+      apiUrl,
+      egress: createEgress({ log: createLogger('silent') }),
+    },
+    { teamId: 'T0ACME000' },
+    new AbortController().signal,
+  );
 }
 
 const picture: Attachment = {
@@ -59,7 +57,7 @@ const text = (content: Attachment['content']): Attachment => ({
 test('a file goes into a thread, with its words above it and exactly its bytes', async () => {
   await client.chat.postMessage({ channel: ops, text: 'a thread begins' });
   const [parent] = slack.as(alice, ops).messages();
-  await uploads().share([picture], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
+  await open().share([picture], { channel: ops, thread: parent?.ts, comment: 'Latency now: 40' });
   const shared = slack
     .as(alice, ops)
     .messages()
@@ -76,19 +74,19 @@ test('a file goes into a thread, with its words above it and exactly its bytes',
 test('a temporary file is deleted after sending, also if sending fails', async () => {
   const path = join(folder, 'spooled.csv');
   await writeFile(path, 'a,b\n1,2\n');
-  await uploads().share([text({ path })], { channel: ops });
+  await open().share([text({ path })], { channel: ops });
   await expect(stat(path)).rejects.toThrow('ENOENT');
 
   await writeFile(path, 'a,b\n1,2\n');
   slack.script.fail('files.completeUploadExternal', 'file_uploads_disabled');
-  await expect(uploads().share([text({ path })], { channel: ops })).rejects.toMatchObject({
+  await expect(open().share([text({ path })], { channel: ops })).rejects.toMatchObject({
     code: 'file_uploads_disabled',
   });
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
 test('bytes go to Slack’s hosts only, whatever address an answer names', async () => {
-  const elsewhere = uploads('https://slack.example/api/');
+  const elsewhere = open('https://slack.example/api/');
   await expect(elsewhere.share([text(new TextEncoder().encode('secret'))], { channel: ops })).rejects.toThrow(
     /not Slack’s/,
   );
@@ -99,13 +97,13 @@ test.each(['missing_scope', 'not_in_channel', 'some_new_code'])(
   'a refusal is reported with its code: %s',
   async (code) => {
     slack.script.fail('files.getUploadURLExternal', code);
-    await expect(uploads().share([picture], { channel: ops })).rejects.toMatchObject({ code });
+    await expect(open().share([picture], { channel: ops })).rejects.toMatchObject({ code });
   },
 );
 
 test('an aborted upload is reported, and nothing is shared', async () => {
   slack.script.drop('files.upload');
-  await expect(uploads().share([picture], { channel: ops })).rejects.toThrowErrorMatchingSnapshot();
+  await expect(open().share([picture], { channel: ops })).rejects.toThrowErrorMatchingSnapshot();
   expect(slack.calls.map(({ method }) => method)).not.toContain('files.completeUploadExternal');
 });
 
@@ -114,7 +112,7 @@ function answers(): { sent: Message[]; respond: Respond; lines: string[] } {
   const lines: string[] = [];
   const log = createLogger('warn', { write: (line: string) => void lines.push(line) });
   const inner: Respond = async (message) => sent.push(message) > 0;
-  return { sent, lines, respond: withFiles(inner, { uploads: uploads(), userId: alice, log }) };
+  return { sent, lines, respond: withFiles(inner, { slack: open(), userId: alice, log }) };
 }
 
 test('a private answer comes at once and announces its file, which comes as a direct message', async () => {
@@ -142,7 +140,7 @@ test('a file that holds a live secret is not sent, not even in part', async () =
     const secret = new Secret('the-secret-Value-0123456789', 'test-secret');
     const file = { name: 'leak.csv', title: 'Leak', mimetype: 'text/csv', content: { path } };
     const before = slack.calls.length;
-    await expect(uploads().share([file], { channel: `D${alice}` })).rejects.toMatchObject({
+    await expect(open().share([file], { channel: `D${alice}` })).rejects.toMatchObject({
       code: 'held_back',
     });
     expect(slack.calls).toHaveLength(before);
@@ -157,7 +155,7 @@ test.each(['the answer', 'the conversation'])('a temporary file is deleted if %s
     if (what === 'the answer') throw new Error('Slack is away');
     return true;
   };
-  const respond = withFiles(inner, { uploads: uploads(), userId: alice, log: createLogger('silent') });
+  const respond = withFiles(inner, { slack: open(), userId: alice, log: createLogger('silent') });
   slack.script.fail('conversations.open', 'some_error', what === 'the answer' ? 0 : 1);
   const sent = respond({ text: 'Entries', files: [text({ path })] });
   await sent.catch(() => undefined);
@@ -172,5 +170,5 @@ test.each([
 ])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
   if (status === 429) slack.script.rateLimit('files.upload', 45);
   else slack.script.fail('files.upload', 'refused', 1, status);
-  await expect(uploads().share([picture], { channel: ops })).rejects.toMatchObject(told);
+  await expect(open().share([picture], { channel: ops })).rejects.toMatchObject(told);
 });

@@ -1,18 +1,9 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { env } from 'node:process';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, launch } from '../../playground/browser.ts';
 import { type Bot, createPublicUrl, requestConnectLink, startBot } from '../../support/bot.ts';
 import { alice, bob, offers, ops, says } from '../words.ts';
 
-// Where to leave pictures of every state, for somebody who wants to look at them.
-const pictures = env['PAGE_PICTURES'];
-
-const picture = async (page: Page, name: string): Promise<void> => {
-  if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
-};
 const heading = (page: Page): Promise<string> => page.getByRole('heading', { level: 1 }).innerText();
 const enter = async (page: Page, key: string): Promise<void> => {
   await page.getByLabel('API key').fill(key);
@@ -26,7 +17,6 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
   beforeAll(async () => {
     bot = await startBot({ zones: 25, env: await createPublicUrl() });
     browser = await launch();
-    if (pictures) await mkdir(pictures, { recursive: true });
   });
   afterAll(async () => {
     await browser?.close();
@@ -60,9 +50,7 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
         javaScriptEnabled: false,
       },
     ],
-  ] as const)('its whole life, %s', async (name, options) => {
-    const shot = (page: Page, state: string): Promise<void> =>
-      picture(page, `${name.replaceAll(/\W+/g, '-')}-${state}`);
+  ] as const)('its whole life, %s', async (_, options) => {
     const person = bot.slack.as(alice, ops);
     const url = await requestConnectLink(person);
     const page = await open(url, options);
@@ -70,7 +58,6 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.getByText(says.keyFor('alice', 'acme')).waitFor();
     const field = page.getByLabel('API key');
     expect(await field.getAttribute('type')).toBe('password');
-    await shot(page, '1-form');
 
     await enter(page, 'a key with spaces');
     await page.getByRole('alert').getByText('A key has no spaces').waitFor();
@@ -79,21 +66,17 @@ describe.skipIf(!hasBrowser)('the page for keys in a real browser', () => {
     await page.getByRole('alert').getByText('bunny.net refused this key.').waitFor();
     await page.getByText('4 tries left').waitFor();
     expect(await field.inputValue()).toBe('');
-    await shot(page, '2-refused');
 
     await enter(page, bot.cdn.key);
     await page.getByText('Your key sees 25 zones.').waitFor();
     expect(await heading(page)).toBe('Connected');
     expect(page.url()).toBe(url);
-    await shot(page, '3-connected');
     await bot.slack.as(alice, `D${alice}`).waitForMessage(offers('connect:forget'));
 
     await page.goto(url);
     expect(await heading(page)).toBe(says.page.used);
-    await shot(page, '4-used');
     await page.goto(`${url}x`);
     expect(await heading(page)).toBe(says.page.unknown);
-    await shot(page, '5-unknown');
     await page.context().close();
   });
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Database } from '../../../src/store/database.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { prepareEngines } from '../../support/engines.ts';
 import { fetchPage, type PageResponse, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -9,11 +8,8 @@ import { alice, bob, createPageHarness, otherAlice } from './page-harness.ts';
 const engines = await prepareEngines();
 const minute = 60_000;
 
-let database: Database;
 let harness: Awaited<ReturnType<typeof createPageHarness>>;
-beforeAll(async () => {
-  database = await engines.embedded.emptyDatabase();
-});
+const database = await engines.embedded.emptyDatabase();
 beforeEach(async () => {
   await sql`truncate key_links, linked_keys`.execute(database.db);
   harness = await createPageHarness(database);

@@ -1,12 +1,7 @@
-import { join } from 'node:path';
-import { env } from 'node:process';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasBrowser, launch } from '../../playground/browser.ts';
 import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
-
-// Where to leave a picture, for somebody who wants to look at it.
-const pictures = env['PAGE_PICTURES'];
 
 describe.skipIf(!hasBrowser)('the install page in a real browser', () => {
   let bot: Bot;
@@ -30,7 +25,6 @@ describe.skipIf(!hasBrowser)('the install page in a real browser', () => {
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
     await page.goto(`${bot.env['PUBLIC_URL']}/slack/install`);
-    if (pictures) await page.screenshot({ path: join(pictures, 'install.png'), fullPage: true });
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(320);
     const button = page.getByRole('link');
     expect((await button.boundingBox())?.height).toBeGreaterThanOrEqual(44);

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../../simulator/slack/payloads.ts';
 import { type Scope, scopes } from '../../../src/slack/installations.ts';
-import { type Bot, createPublicUrl, startBot } from '../../support/bot.ts';
+import { createPublicUrl, startBot } from '../../support/bot.ts';
 import { fetchPage, type PageResponse } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
 
-let bot: Bot;
-let address: string;
-
-beforeAll(async () => {
-  const env = await createPublicUrl();
-  address = env.PUBLIC_URL;
-  bot = await startBot({ transport: 'http', install: 'oauth', env });
-});
+const env = await createPublicUrl();
+const address = env.PUBLIC_URL;
+const bot = await startBot({ transport: 'http', install: 'oauth', env });
 afterAll(() => bot.stop());
 
 /** The first page of an installation: its cookie, and the address of Slack's page behind its link. */

@@ -3,6 +3,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
 import {
   createRateLimit,
   findVisitor,
@@ -10,6 +13,8 @@ import {
   markVerified,
   readBody,
 } from '../../../src/slack/web/limits.ts';
+import { createLogger } from '../../../src/telemetry/log.ts';
+import { sign } from '../signed.ts';
 
 let server: Server;
 let ms = 0;
@@ -17,8 +22,19 @@ let ms = 0;
 let waiting: ServerResponse[] = [];
 const sockets: Socket[] = [];
 
+const signingSecret = 'signing-0123456789abcdef';
+const log = createLogger('silent');
+const receive = createHttpReceiver({
+  signingSecret: new Secret(signingSecret),
+  egress: createEgress({ log }),
+  deliver: async () => undefined,
+  log,
+  now: () => new Date(),
+});
+
 beforeEach(async () => {
   server = createServer((request, response) => {
+    if (request.url === '/slack/events') return void receive(request, response);
     if (request.url?.endsWith('verified')) markVerified(request);
     if (request.url?.startsWith('/wait')) waiting.push(response);
     else response.end();
@@ -66,6 +82,19 @@ test('a stranger who has been quiet for longest makes room, whatever else is idl
   ms += 1;
   const newcomer = await open();
   expect(await findEnded(genuine, older, younger, newcomer)).toEqual([false, false, true, false]);
+});
+
+test('the connection of a request that Slack signed stays, and that of a stranger makes room', async () => {
+  const body = '{"type":"url_verification","challenge":"c1"}';
+  const signature = sign(body, signingSecret, { type: 'application/json' });
+  const headers = Object.entries({ host: 'bot', 'content-length': body.length, ...signature });
+  const lines = headers.map(([name, value]) => `${name}: ${value}`);
+  const signed = await open();
+  signed.write(['POST /slack/events HTTP/1.1', ...lines, '', body].join('\r\n'));
+  await once(signed, 'data');
+  const [older, younger] = [await open(), await open()];
+  ms += 1;
+  expect(await findEnded(signed, older, younger, await open())).toEqual([false, true, false, false]);
 });
 
 test('a verified connection that is idle makes room for one that may still prove itself', async () => {

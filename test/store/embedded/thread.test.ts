@@ -3,18 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openDatabase } from '../../../src/store/database.ts';
 import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
-let database: Database;
-let dataDir: string;
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'chatops-thread-'));
-  await copyEmbeddedDatabase(dataDir);
-  database = await openDatabase({ dataDir, log: createMemoryLog() });
-});
+const dataDir = await mkdtemp(join(tmpdir(), 'chatops-thread-'));
+await copyEmbeddedDatabase(dataDir);
+const database = await openDatabase({ dataDir, log: createMemoryLog() });
 afterAll(async () => {
   await database.close();
   await rm(dataDir, { recursive: true });

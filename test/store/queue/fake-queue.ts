@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import type { Job, JobContext, JobRef } from '../../../src/store/queue/define-job.ts';
-import type { Enqueue } from '../../../src/store/queue/queue.ts';
+import type { Enqueue, Job, JobContext, JobRef } from '../../../src/store/queue.ts';
 
 interface Waiting {
-  readonly id: string;
   readonly job: JobRef<never>;
   readonly data: unknown;
   readonly key: string | undefined;
@@ -34,9 +31,7 @@ export function createFakeQueue(now: () => Date): FakeQueue {
       );
       if (key !== undefined && earlier !== -1) waiting.splice(earlier, 1);
       const due = at?.getTime() ?? now().getTime();
-      const stored = { id: randomUUID(), job, data: job.encode(data), key, attempt: 1, at: due };
-      waiting.push(stored);
-      return stored.id;
+      waiting.push({ job, data: job.encode(data), key, attempt: 1, at: due });
     },
     async runNext(jobs, context) {
       const due = waiting.filter(({ at }) => at <= now().getTime()).toSorted((a, b) => a.at - b.at);

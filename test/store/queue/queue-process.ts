@@ -2,8 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { defineJob } from '../../../src/store/queue/define-job.ts';
-import { createQueue } from '../../../src/store/queue/queue.ts';
+import { createQueue, defineJob } from '../../../src/store/queue.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 
 // A process to be killed while it runs a job: says when an attempt begins, and never ends one.

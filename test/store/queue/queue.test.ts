@@ -5,8 +5,7 @@ import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
 import { createClaims } from '../../../src/auth/claims.ts';
 import { tenantScope } from '../../../src/lib/fair-queue.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { defineJob, type Job } from '../../../src/store/queue/define-job.ts';
-import { createQueue, type Queue } from '../../../src/store/queue/queue.ts';
+import { createQueue, defineJob, type Job, type Queue } from '../../../src/store/queue.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { noPorts } from './no-ports.ts';
 
@@ -19,9 +18,9 @@ afterEach(async () => {
 async function startQueue(
   database: Database,
   jobs: readonly Job<never, Ports>[],
-  { work = true, log = createMemoryLog() } = {},
+  { work = true, log = createMemoryLog(), manyTenants = false } = {},
 ) {
-  const queue = createQueue({ database, log, now: () => new Date() });
+  const queue = createQueue({ database, log, now: () => new Date(), manyTenants });
   queues.push(queue);
   await queue.start({ jobs, ports: noPorts, work });
   return queue;
@@ -251,18 +250,12 @@ async function runAfter(database: Database, left: Left) {
       putAside: async ({ n }: { n: number }) => done.resolve(n === 7 ? 'put aside' : 'run'),
     }),
   });
-  const start = async (work: boolean): Promise<Queue> => {
-    const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
-    queues.push(queue);
-    await queue.start({ jobs: [job], ports: {}, work });
-    return queue;
-  };
-  const queue = await start(false);
+  const queue = await startQueue(database, [job], { work: false });
   await queue.enqueue(job, { n: 7 });
   const more = JSON.stringify(left.deaths > 0 ? { deaths: left.deaths } : {});
   await sql`update pgboss.job set state = 'retry', retry_count = 1, output = ${JSON.stringify(left.output)}::jsonb,
     data = data || ${more}::jsonb`.execute(database.db);
-  await start(true);
+  await startQueue(database, [job]);
   const ran = await done.promise;
   const { rows } = await sql<{ deaths: number | null }>`
     select (data ->> 'deaths')::int as deaths from pgboss.job`.execute(database.db);
@@ -303,9 +296,7 @@ test('a process that lives and lost its claims has not died', async () => {
       done.resolve();
     },
   });
-  const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
-  queues.push(queue);
-  await queue.start({ jobs: [job], ports: {} });
+  const queue = await startQueue(database, [job]);
   await queue.enqueue(job, {});
   await done.promise;
   expect(attempts).not.toContain('put aside');
@@ -319,9 +310,7 @@ test('what repairs lost jobs adds none beside one that is tried again', async ()
     onePerKey: 'waiting',
     run: async () => undefined,
   });
-  const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date() });
-  queues.push(queue);
-  await queue.start({ jobs: [job], ports: {}, work: false });
+  const queue = await startQueue(database, [job], { work: false });
   await queue.enqueue(job, {}, { key: 'a' });
   await sql`update pgboss.job set state = 'retry'`.execute(database.db);
   await queue.enqueue(job, {}, { key: 'a', unlessUnderWay: true });
@@ -348,20 +337,13 @@ function createSlowJob() {
 }
 
 describe.each(engines.both)('tenants share the workers, on $name', ({ skip, emptyDatabase }) => {
-  const start = async (jobs: readonly Job<never, Ports>[], manyTenants: boolean) => {
-    const database = await emptyDatabase();
-    const queue = createQueue({ database, log: createMemoryLog(), now: () => new Date(), manyTenants });
-    queues.push(queue);
-    await queue.start({ jobs, ports: noPorts });
-    return { queue, database };
-  };
-
   const flood = 40;
   const patient = { timeout: 20_000 };
 
   test.skipIf(skip)('a tenant whose jobs never end leaves a worker to the next', async () => {
     const { job, begun, letGo } = createSlowJob();
-    const { queue: started, database } = await start([job], true);
+    const database = await emptyDatabase();
+    const started = await startQueue(database, [job], { manyTenants: true });
     await database.db.transaction().execute(async (trx) => {
       for (let nth = 0; nth < flood; nth += 1)
         await started.enqueue(job, { of: 'busy' }, { in: trx, tenant: 'T0BUSY000' });
@@ -377,7 +359,7 @@ describe.each(engines.both)('tenants share the workers, on $name', ({ skip, empt
 
   test.skipIf(skip)('where there is one tenant only it has every worker', async () => {
     const { job, begun, letGo } = createSlowJob();
-    const { queue: started } = await start([job], false);
+    const started = await startQueue(await emptyDatabase(), [job]);
     for (let nth = 0; nth < 6; nth += 1) await started.enqueue(job, { of: 'busy' }, { tenant: 'T0BUSY000' });
     await expect.poll(() => begun.length, patient).toBe(4);
     letGo();
@@ -391,7 +373,8 @@ describe.each(engines.both)('tenants share the workers, on $name', ({ skip, empt
       data: z.object({}),
       run: async () => void (await queues[0]?.enqueue(after, {})),
     });
-    const { queue: started, database } = await start([first, after], true);
+    const database = await emptyDatabase();
+    const started = await startQueue(database, [first, after], { manyTenants: true });
     await tenantScope.run('T0ACME000', () => started.enqueue(first, {}));
     const findGroups = async () =>
       (await sql<{ group_id: string }>`select group_id from pgboss.job`.execute(database.db)).rows;

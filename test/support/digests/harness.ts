@@ -4,7 +4,7 @@ import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import { createPauseHook, createReports, type ReportService } from '../../../src/commands/reports/life.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
-import type { JobContext } from '../../../src/store/queue/define-job.ts';
+import type { JobContext } from '../../../src/store/queue.ts';
 import type { Digest, DigestOrder } from '../../../src/views/reports/report.ts';
 import { createPortsHarness } from '../../slack/send/ports-harness.ts';
 import { createFakeQueue } from '../../store/queue/fake-queue.ts';

@@ -135,7 +135,7 @@ test('a digest that is deleted while its post waits posts nothing', async () => 
 
 test('a job that was lost is enqueued again by the hourly reconciliation', async () => {
   await using harness = await open();
-  const lost = { enqueue: async () => '' };
+  const lost = { enqueue: async () => undefined };
   const digest = await harness.createService(lost).resume(await harness.createDaily(), alice);
   if (!digest) throw new Error('it was not resumed');
   await harness.createService(lost).runNow(digest, alice);

@@ -1,29 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { fromKysely, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import { createCache } from '../../lib/cache.ts';
-import { tenantScope } from '../../lib/fair-queue.ts';
-import { withSecrets } from '../../secrets/secret.ts';
-import type { Log } from '../../telemetry/log.ts';
-import { findReference, withReference } from '../../telemetry/reference.ts';
-import { withSpan } from '../../telemetry/tracing.ts';
-import { type Database, withCreateRights } from '../database.ts';
-import type { Db, Trx } from '../schema.ts';
-import type { Job, JobRef } from './define-job.ts';
+import { createCache } from '../lib/cache.ts';
+import { tenantScope } from '../lib/fair-queue.ts';
+import { withSecrets } from '../secrets/secret.ts';
+import type { Log } from '../telemetry/log.ts';
+import { findReference, withReference } from '../telemetry/reference.ts';
+import { withSpan } from '../telemetry/tracing.ts';
+import { type Database, withCreateRights } from './database.ts';
+import type { Db, Trx } from './schema.ts';
+
+export interface JobContext<out Ports = unknown> {
+  /** Aborts when the bot stops and has waited long enough, or when the job's claim was lost. */
+  readonly signal: AbortSignal;
+  readonly db: Db;
+  readonly ports: Ports;
+  readonly log: Log;
+  readonly now: () => Date;
+  readonly attempt: number;
+}
+
+export interface JobSettings {
+  /** Further attempts after a failure or a killed process. 0 for work that must not be tried twice. Default 3. */
+  readonly retries?: number;
+  /** An attempt that takes longer is aborted and counts as failed. Default 15 minutes. */
+  readonly timeLimitSeconds?: number;
+  readonly atOnce?: number;
+  /** By their keys: `waiting`: one waits per key, and the newest data and moment hold. `running`: one runs per key. */
+  readonly onePerKey?: 'waiting' | 'running';
+}
+
+export interface JobRef<in Data> extends JobSettings {
+  /** The queue's name in the database: renaming it strands what waits there. */
+  readonly name: string;
+  readonly cron?: string;
+  readonly encode: (data: Data) => object;
+}
+
+/** Work on any process. It may run twice: after a crash, or while a lost attempt still ends. */
+export interface Job<in Data, in Ports = never> extends JobRef<Data> {
+  readonly run: (stored: unknown, context: JobContext<Ports>) => Promise<void>;
+  /** Instead of `run` where two processes died while they ran it. */
+  readonly putAside?: ((stored: unknown, context: JobContext<Ports>) => Promise<void>) | undefined;
+}
+
+/** Ties a job's data to its `run` by a schema. Data never holds a secret. */
+export function defineJob<Schema extends z.ZodType<object>, Ports>({
+  data,
+  run,
+  putAside,
+  ...rest
+}: Omit<JobRef<never>, 'encode'> & {
+  data: Schema;
+  run: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
+  putAside?: (data: z.output<Schema>, context: JobContext<Ports>) => Promise<void>;
+}): Job<z.input<Schema>, Ports> {
+  return {
+    ...rest,
+    encode(given) {
+      data.parse(given);
+      return given as object;
+    },
+    run: async (stored, context) => run(data.parse(stored), context),
+    ...(putAside && { putAside: async (stored, context) => putAside(data.parse(stored), context) }),
+  };
+}
 
 type StoredJob = JobWithMetadata<unknown>;
 
-/** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
-export interface Queue {
-  /** With `work: false` this process only enqueues. */
-  start<Ports>(options: StartOptions<Ports>): Promise<void>;
-  /** Waits for what runs. After `graceMs` signals abort; what still runs then is run again elsewhere. */
-  stop(options?: { readonly graceMs?: number }): Promise<void>;
-  readonly enqueue: Enqueue;
-}
+export type Queue = ReturnType<typeof createQueue>;
 
-export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<string>;
+export type Enqueue = <Data>(job: JobRef<Data>, data: Data, options?: EnqueueOptions) => Promise<void>;
 
 export interface EnqueueOptions {
   readonly in?: Trx | undefined;
@@ -50,13 +99,14 @@ const mostDeaths = 2;
 
 const lastMomentMs = 3_000;
 
+/** Jobs in the database (pg-boss), on both engines: each runs on one process at a time, and again where one died. */
 export function createQueue(options: {
   database: Database;
   log: Log;
   now: () => Date;
   /** Tenants share the workers: none takes the last one of a job. */
   manyTenants?: boolean;
-}): Queue {
+}) {
   const { database, log, now, manyTenants = false } = options;
   const ending = new AbortController();
   const wake = new Map<string, () => void>();
@@ -121,8 +171,41 @@ export function createQueue(options: {
   /** A transaction has to be committed first. */
   const wakeSoon = (name: string): void => void setTimeout(() => wake.get(name)?.(), commitMs).unref();
 
+  const enqueue: Enqueue = async (
+    job,
+    data,
+    { in: trx, at, key, tenant = tenantScope.getStore(), unlessUnderWay } = {},
+  ) => {
+    if (!started) throw new Error('The job queue is not started');
+    const boss = started;
+    if (unlessUnderWay && key !== undefined) {
+      const { rows } = await sql`select from pgboss.job
+        where name = ${job.name} and singleton_key = ${key} and state in ('active', 'retry')`.execute(
+        trx ?? database.db,
+      );
+      if (rows.length > 0) return;
+    }
+    const encoded = job.encode(data);
+    const isScheduled = job.onePerKey === 'waiting';
+    // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
+    const reference = isScheduled ? undefined : findReference();
+    const stored = reference === undefined ? encoded : { ...encoded, reference };
+    const options = {
+      startAfter: startAfter(at),
+      ...(trx && { db: fromKysely(trx) }),
+      ...(key !== undefined && { singletonKey: key }),
+      ...(tenant !== undefined && { group: { id: tenant } }),
+    };
+    if (isScheduled && key !== undefined) await boss.upsert(job.name, stored, options);
+    else if ((await boss.send(job.name, stored, options)) === null)
+      throw new Error(`The job ${job.name} was not stored`);
+    wakeSoon(job.name);
+  };
+
   return {
-    async start(options) {
+    enqueue,
+    /** With `work: false` this process only enqueues. */
+    async start<Ports>(options: StartOptions<Ports>): Promise<void> {
       const { jobs, work: worksHere = true, onConnected } = options;
       const boss = new PgBoss({
         db: { executeSql: (text, values = []) => execute(database.pool, text, values) },
@@ -148,7 +231,8 @@ export function createQueue(options: {
       await onConnected?.();
       if (worksHere) await (beginning = work(boss, options));
     },
-    async stop({ graceMs = 10_000 } = {}) {
+    /** Waits for what runs. After `graceMs` signals abort; what still runs then is run again elsewhere. */
+    async stop({ graceMs = 10_000 }: { readonly graceMs?: number } = {}): Promise<void> {
       if (!started) return;
       // A process may be told to stop as soon as it has said that it is ready.
       await beginning?.catch(() => undefined);
@@ -157,36 +241,6 @@ export function createQueue(options: {
       await started.stop({ graceful: true, timeout: graceMs + lastMomentMs });
       clearTimeout(timer);
       started = undefined;
-    },
-    async enqueue(job, data, { in: trx, at, key, tenant = tenantScope.getStore(), unlessUnderWay } = {}) {
-      if (!started) throw new Error('The job queue is not started');
-      const boss = started;
-      if (unlessUnderWay && key !== undefined) {
-        const { rows } = await sql`select from pgboss.job
-          where name = ${job.name} and singleton_key = ${key} and state in ('active', 'retry')`.execute(
-          trx ?? database.db,
-        );
-        if (rows.length > 0) return '';
-      }
-      const encoded = job.encode(data);
-      const isScheduled = job.onePerKey === 'waiting';
-      // A job that waits for its key belongs to nobody who asked: it runs on a schedule, for years.
-      const reference = isScheduled ? undefined : findReference();
-      const stored = reference === undefined ? encoded : { ...encoded, reference };
-      const options = {
-        ...(trx && { db: fromKysely(trx) }),
-        ...(key !== undefined && { singletonKey: key }),
-        ...(tenant !== undefined && { group: { id: tenant } }),
-      };
-      if (isScheduled && key !== undefined) {
-        const { jobs } = await boss.upsert(job.name, stored, { ...options, startAfter: startAfter(at) });
-        wakeSoon(job.name);
-        return jobs[0] ?? '';
-      }
-      const id = await boss.send(job.name, stored, { ...options, ...(at && { startAfter: startAfter(at) }) });
-      if (id === null) throw new Error(`The job ${job.name} was not stored`);
-      wakeSoon(job.name);
-      return id;
     },
   };
 }
@@ -333,7 +387,7 @@ function wakeQueues(
   failLost: () => Promise<void>,
 ): () => void {
   const names = [...wake.keys()];
-  let isLooking = false;
+  let isEnded = false;
   let hadLost = false;
   const look = async (): Promise<void> => {
     const { rows } = await sql<{ name: string; isLost: boolean }>`
@@ -350,14 +404,14 @@ function wakeQueues(
     if (hasLost && hadLost) await failLost();
     hadLost = hasLost;
   };
-  const timer = setInterval(() => {
-    if (isLooking) return;
-    isLooking = true;
-    void look()
-      .catch(() => undefined)
-      .finally(() => {
-        isLooking = false;
-      });
-  }, pollMs).unref();
-  return () => clearInterval(timer);
+  const poll = async (): Promise<void> => {
+    while (!isEnded) {
+      await look().catch(() => undefined);
+      await sleep(pollMs, undefined, { ref: false });
+    }
+  };
+  void poll();
+  return () => {
+    isEnded = true;
+  };
 }
