@@ -110,3 +110,12 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   const failure = await failing(blind.find(id, { channel: 'C0OPS0000', ...anytime }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
 });
+
+test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
+  'after %s the outcome is unknown',
+  async (code) => {
+    harness.slack.script.fail('chat.postMessage', code);
+    const failure = await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
+    expect(failure).toMatchObject({ outcome: 'unknown', code });
+  },
+);
