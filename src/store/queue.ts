@@ -387,7 +387,7 @@ function wakeQueues(
   failLost: () => Promise<void>,
 ): () => void {
   const names = [...wake.keys()];
-  let isEnded = false;
+  const ending = new AbortController();
   let hadLost = false;
   const look = async (): Promise<void> => {
     const { rows } = await sql<{ name: string; isLost: boolean }>`
@@ -405,13 +405,11 @@ function wakeQueues(
     hadLost = hasLost;
   };
   const poll = async (): Promise<void> => {
-    while (!isEnded) {
+    while (!ending.signal.aborted) {
       await look().catch(() => undefined);
       await sleep(pollMs, undefined, { ref: false });
     }
   };
   void poll();
-  return () => {
-    isEnded = true;
-  };
+  return () => ending.abort();
 }
