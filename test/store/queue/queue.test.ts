@@ -371,7 +371,7 @@ describe.each(engines.both)('tenants share the workers, on $name', ({ skip, empt
     const first = defineJob({
       name: 'first',
       data: z.object({}),
-      run: async () => void (await queues[0]?.enqueue(after, {})),
+      run: async () => queues[0]?.enqueue(after, {}),
     });
     const database = await emptyDatabase();
     const started = await startQueue(database, [first, after], { manyTenants: true });
