@@ -161,11 +161,14 @@ export type Certificate = {
 
 /** Without those of the platform. The keys beside them are not read. */
 function readCertificates(zoneId: string, raw: unknown): Certificate[] {
-  return listHostnames(raw).flatMap(({ name: hostname, isPlatforms, host }): Certificate[] => {
-    const { Certificate: certificate } = host;
-    if (isPlatforms || typeof certificate !== 'string' || certificate === '') return [];
-    return [{ zoneId, hostname, endsAt: readEnd(certificate) }];
-  });
+  return listHostnames(raw).flatMap(
+    ({ name: hostname, isPlatforms, hasCertificate, host }): Certificate[] => {
+      const { Certificate: certificate } = host;
+      const isThere = typeof certificate === 'string' && certificate !== '';
+      if (isPlatforms || !(isThere || hasCertificate)) return [];
+      return [{ zoneId, hostname, endsAt: isThere ? readEnd(certificate) : undefined }];
+    },
+  );
 }
 
 /** The specification says Base64Url, and not in which form: PEM and DER are read, PEM unchanged. */

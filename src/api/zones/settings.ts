@@ -159,7 +159,7 @@ type JsonObject = { readonly [member: string]: Json | undefined };
 function readList(name: string, value: unknown, raw: unknown, digest: Digest): Record<string, Setting> {
   const keyOf = ({ [listKeys[name] ?? '']: key }: JsonObject, nth: number) => {
     if (typeof key !== 'string') return `#${nth + 1}`;
-    return name === 'EdgeRules' ? key.toLowerCase() : key;
+    return name === 'EdgeRules' ? normalizeGuid(key) : key;
   };
   const rawByKey = new Map(listElements(raw).map((element, nth) => [keyOf(element, nth), element]));
   const elements = listElements(value).map((element, nth): [string, Setting] => {
@@ -169,6 +169,10 @@ function readList(name: string, value: unknown, raw: unknown, digest: Digest): R
     return [path, toElement(path, shown, rawByKey.get(key), digest)];
   });
   return { [name]: none, ...Object.fromEntries(elements) };
+}
+
+function normalizeGuid(guid: string): string {
+  return guid.toLowerCase().replaceAll(/[{}]/gu, '');
 }
 
 function listElements(list: unknown): JsonObject[] {
@@ -201,7 +205,7 @@ function pickRedacted(rule: JsonObject): string {
 function listRuleOrder(rules: readonly EdgeRule[]): Json {
   return rules
     .map(({ Guid, OrderIndex, Description }, nth) => ({
-      guid: Guid?.toLowerCase() ?? `#${nth + 1}`,
+      guid: Guid === undefined ? `#${nth + 1}` : normalizeGuid(Guid),
       name: Description?.trim() || `Rule ${nth + 1}`,
       at: OrderIndex ?? nth,
     }))
@@ -216,11 +220,23 @@ function normalizeUrl(url: string): string {
     /^((?:[a-z][a-z\d+.-]*:)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
   if (scheme === '' && !authority.includes('.')) return url.trim();
   const at = authority.lastIndexOf('@') + 1;
-  const host = normalizeHost(authority.slice(at)).replace(defaultPorts[scheme.toLowerCase()] ?? /(?!)/u, '');
-  return `${scheme.toLowerCase()}${authority.slice(0, at)}${host}${rest.replace(/^\/(?=[?#]|$)/u, '')}`;
+  const [, host = '', port = ''] = /^(.*?)(?::0*(\d*))?$/u.exec(authority.slice(at)) ?? [];
+  const address = isIPv6(host.slice(1, -1))
+    ? `[${normalizeAddress(host.slice(1, -1))}]`
+    : normalizeHost(host);
+  const isDefault = port === '' || port === defaultPorts[scheme.toLowerCase()];
+  const path = rest.replaceAll(/%[\da-f]{2}/giu, normalizeEscape).replace(/^\/(?=[?#]|$)/u, '');
+  const login = authority.slice(0, at);
+  return `${scheme.toLowerCase()}${login}${address}${isDefault ? '' : `:${port}`}${path.replace(/\?$/u, '')}`;
 }
 
-const defaultPorts: Readonly<Record<string, RegExp>> = { 'https://': /:443$/u, 'http://': /:80$/u };
+const defaultPorts: Readonly<Record<string, string>> = { 'https://': '443', 'http://': '80' };
+
+/** `%7e` → `~`, and `%c3` → `%C3`. */
+function normalizeEscape(escape: string): string {
+  const letter = String.fromCodePoint(Number.parseInt(escape.slice(1), 16));
+  return /[\w.~-]/u.test(letter) ? letter : escape.toUpperCase();
+}
 
 /** Hostnames have no case, may end with a dot, and have two spellings of letters beyond ASCII. */
 function normalizeHost(host: string): string {
@@ -232,7 +248,8 @@ function normalizeHost(host: string): string {
 /** `2001:DB8:0::1/128` → `2001:db8::1`: one address, or a range. */
 function normalizeAddress(text: string): string {
   const [address = '', bits] = text.trim().toLowerCase().split('/', 2);
-  const host = isIPv6(address) ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address;
+  const plain = address.replace(/^::ffff:(?=[\d.]+$)/u, '');
+  const host = isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
   const isOne = bits === undefined || bits === (host.includes(':') ? '128' : '32');
   return isOne ? host : `${host}/${bits}`;
 }
@@ -242,7 +259,7 @@ function normalizeNumber(value: number): number {
   return Number.isInteger(value) ? value : Number(value.toPrecision(7));
 }
 
-const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim();
+const normalizeText = (text: string): string => text.replaceAll(/\r\n?/gu, '\n').normalize('NFC').trim();
 
 const spellings: Partial<Record<Format, (text: string) => string>> = {
   url: normalizeUrl,
@@ -258,6 +275,8 @@ const memberSpellings: Partial<Record<ZoneMember, (text: string) => string>> = {
   AccessControlOriginHeaderExtensions: (extension) => extension.trim().toLowerCase().replace(/^\./u, ''),
   OriginShieldZoneCode: (code) => code.trim().toUpperCase(),
   AWSSigningRegionName: (name) => name.trim().toLowerCase(),
+  RoutingFilters: (name) => name.trim().toLowerCase(),
+  OptimizerStaticHtmlWordPressPath: normalizeUrl,
 };
 
 function sortSet(texts: readonly string[]): readonly string[] {
@@ -265,7 +284,7 @@ function sortSet(texts: readonly string[]): readonly string[] {
 }
 
 function normalize(member: ZoneMember, format: Format, value: unknown): Json {
-  if (typeof value === 'number') return normalizeNumber(value);
+  if (typeof value === 'number') return normalizeNumber(format === 'byte limit' ? Math.max(0, value) : value);
   if (typeof value === 'boolean') return value;
   const spell = memberSpellings[member] ?? spellings[format] ?? normalizeText;
   if (typeof value === 'string') return spell(value) || null;
@@ -300,8 +319,17 @@ function normalizeThing(value: Json, name = ''): Json | undefined {
   return kept.length === 0 ? undefined : spellRule(Object.fromEntries(kept));
 }
 
-/** Triggers by extension, country, method and state, whose patterns have no case. */
-const caselessTriggers: readonly unknown[] = [3, 4, 9, 11];
+const toUpperCase = (pattern: string): string => pattern.toUpperCase();
+
+/** By the type of trigger: address, extension, country, client address, method and state. */
+const patternSpellings: Readonly<Record<number, (pattern: string) => string>> = {
+  0: (pattern) => (/^https?:/iu.test(pattern) ? normalizeUrl(pattern) : pattern),
+  3: (extension) => toUpperCase(extension).replace(/^\./u, ''),
+  4: toUpperCase,
+  5: normalizeAddress,
+  9: toUpperCase,
+  11: toUpperCase,
+};
 
 function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
   const lower = (member: string, isMeant: boolean) => {
@@ -311,7 +339,8 @@ function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
   lower('Parameter1', headerTriggers.has(thing['Type']));
   lower('ActionParameter1', headerActions.has(thing['ActionType']));
   const { Type, PatternMatches: patterns } = thing;
-  if (caselessTriggers.includes(Type) && Array.isArray(patterns))
-    thing['PatternMatches'] = sortSet(patterns.map((one) => String(one).toUpperCase()));
+  const spell = patternSpellings[Number(Type)];
+  if (spell && Array.isArray(patterns))
+    thing['PatternMatches'] = sortSet(patterns.map((one) => spell(String(one))));
   return thing;
 }

@@ -13,6 +13,8 @@ export interface ZoneSummary {
   readonly hostnames: readonly string[];
   /** Only the customer's own; the platform manages its own certificates. */
   readonly hostnamesWithoutCertificate: readonly string[];
+  /** Of the hostnames, or of the certificates of some. */
+  readonly isCertificateUnreported?: true | undefined;
   readonly bandwidthUsed?: number | undefined;
   /** Bytes per month; absent also if there is no limit: then `isUnlimited`. */
   readonly bandwidthLimit?: number | undefined;
@@ -37,9 +39,9 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   const limit = readNumber(raw['MonthlyBandwidthLimit']);
   const url = readText(raw['OriginUrl']);
   const hostnames = listHostnames(raw);
-  const without = hostnames.filter(
-    ({ host, isPlatforms }) => !isPlatforms && host['HasCertificate'] === false,
-  );
+  const own = hostnames.filter(({ isPlatforms }) => !isPlatforms);
+  const without = own.filter(({ hasCertificate }) => hasCertificate === false);
+  const isReported = Array.isArray(raw['Hostnames']) && own.every((one) => one.hasCertificate !== undefined);
   return {
     id,
     name: readText(raw['Name']) ?? '',
@@ -48,6 +50,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     suspended: readFlag(raw['Suspended']),
     hostnames: hostnames.map(({ name }) => name),
     hostnamesWithoutCertificate: without.map(({ name }) => name),
+    isCertificateUnreported: isReported ? undefined : true,
     bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
     bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
     isUnlimited: limit !== undefined && limit <= 0 ? true : undefined,
@@ -60,18 +63,25 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   };
 }
 
-/** Zones of a script (type 4) or an app (5) have an address of the platform as their origin, which serves nothing. */
-export function hasPlaceholderOrigin(raw: Readonly<Record<string, unknown>>): boolean {
-  return raw['OriginType'] === 4 || raw['OriginType'] === 5;
+const withOrigin: readonly unknown[] = [0, 1, '0', '1', 'OriginUrl', 'DnsAccelerate'];
+const withoutOrigin: readonly unknown[] = [4, 5, '4', '5', 'EdgeScript', 'MagicContainers'];
+
+/** Zones of a script or an app have an address of the platform as their origin, which serves nothing. */
+export function hasPlaceholderOrigin({
+  OriginType: type,
+  OriginUrl: url,
+}: Readonly<Record<string, unknown>>): boolean {
+  if (withOrigin.includes(type) || withoutOrigin.includes(type)) return withoutOrigin.includes(type);
+  return typeof url === 'string' && /^https?:\/\/(?:bunnycdn\.com|bunny\.net)\/?$/iu.test(url);
 }
 
 export const legacyTls = 0;
 
 function findWeaknesses(raw: Readonly<Record<string, unknown>>): Weakness[] | undefined {
   const found: Weakness[] = [];
-  if (raw['EnableTLS1'] === true || raw['EnableTLS1_1'] === true || raw['TlsSecurityLevel'] === legacyTls)
+  if (readFlag(raw['EnableTLS1']) || readFlag(raw['EnableTLS1_1']) || raw['TlsSecurityLevel'] === legacyTls)
     found.push('old-tls');
-  if (raw['EnableLogging'] === false) found.push('no-logging');
+  if (readFlag(raw['EnableLogging']) === false) found.push('no-logging');
   return found.length > 0 ? found : undefined;
 }
 
@@ -80,8 +90,9 @@ export function listHostnames(raw: unknown) {
   return all.filter(isObject).flatMap((host) => {
     const name = readText(host['Value']);
     // The CDN manages the certificates for its hostnames.
-    const isPlatforms = host['IsSystemHostname'] === true || host['IsManagedHostname'] === true;
-    return name === undefined ? [] : [{ name, isPlatforms, host }];
+    const isPlatforms = readFlag(host['IsSystemHostname']) || readFlag(host['IsManagedHostname']) || false;
+    const hasCertificate = readFlag(host['HasCertificate']);
+    return name === undefined ? [] : [{ name, isPlatforms, hasCertificate, host }];
   });
 }
 
@@ -90,7 +101,13 @@ function readText(value: unknown): string | undefined {
 }
 
 const readNumber = (value: unknown) => (typeof value === 'number' ? value : undefined);
-const readFlag = (value: unknown) => (typeof value === 'boolean' ? value : undefined);
+/** A flag may come as a number, or as text. */
+function readFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  const word = typeof value === 'string' ? value.toLowerCase() : value;
+  if (word === 1 || word === '1' || word === 'true') return true;
+  return word === 0 || word === '0' || word === 'false' ? false : undefined;
+}
 
 function readId(value: unknown): string | undefined {
   if (typeof value === 'number') return Number.isSafeInteger(value) ? String(value) : undefined;
@@ -144,7 +161,9 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
     charges: sum(({ charges }) => charges ?? 0),
     chargesUnreported: count(({ charges }) => charges === undefined),
     attention: count((zone) => rankAttention(zone) > 0),
-    stateUnreported: count(({ enabled }) => enabled === undefined),
+    stateUnreported: count(({ enabled, suspended }) => (enabled ?? suspended) === undefined),
+    limitUnreported: count((zone) => zone.bandwidthLimit === undefined && !zone.isUnlimited),
+    certificateUnreported: count((zone) => zone.isCertificateUnreported === true),
   };
 }
 

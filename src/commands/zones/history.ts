@@ -62,7 +62,7 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
       const look = await storeLook(db, owner, { ...found, known, at: now() });
       const missing = (zones ?? []).map(({ id }) => id).filter((id) => !found.seen.has(id));
       const baseline = await readBaseline(db, owner, zones?.length === 1 ? zones[0]?.id : undefined);
-      return { zones: found.seen.size, missing, ...baseline, ...look };
+      return { zones: found.seen.size, skipped: found.skipped, missing, ...baseline, ...look };
     },
 
     async list(
@@ -175,12 +175,12 @@ export async function readSettings(
     const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
     const isGone = (id: string) => known.has(id) && !seen.has(id);
     const gone = isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [];
-    return { changed: kept, seen, listed, gone, isAll: isComplete && !ids, isOtherAccount };
+    return { changed: kept, seen, skipped, listed, gone, isAll: isComplete && !ids, isOtherAccount };
   }
 }
 
 /** Settings of another version than the stored one replace it, and nothing is said to have changed. */
-const version = 4;
+const version = 5;
 
 export function packSettings(settings: ZoneSettings): string {
   return JSON.stringify({ version, settings });
@@ -243,10 +243,13 @@ async function storeLook(
       for (const zone of batch) {
         const before = stored.get(zone.id);
         if (before?.hash !== known.get(zone.id)) continue;
-        if (!before) first += 1;
         zones.push(compareZone(zone, before?.body, whole_at !== null && isAll));
         await yieldToEventLoop();
       }
+      const taken = zones.flatMap(({ id, isBaseline }) => (isBaseline ? [id] : []));
+      first += taken.length;
+      const outdated = trx.deleteFrom('zone_settings').where((is) => is.and(owner));
+      if (taken.length > 0) await outdated.where('zone_id', 'in', taken).execute();
       await storeZones(trx, owner, at, zones);
       await insertChanges(trx, owner, at, zones);
     }
@@ -282,6 +285,8 @@ async function storeLook(
 }
 
 interface ComparedZone extends ChangedZone {
+  /** Changes are recorded from now on. */
+  readonly isBaseline: boolean;
   readonly changes: readonly SettingChange[];
 }
 
@@ -289,10 +294,14 @@ function compareZone(zone: ChangedZone, body: string | undefined, isNew: boolean
   const [before, after] = [body === undefined ? undefined : unpackSettings(body), unpackSettings(zone.body)];
   if (before && after) {
     const merged = packSettings(mergeSettings(before, after));
-    return { ...zone, body: merged, changes: diffSettings(before, after) };
+    return { ...zone, body: merged, isBaseline: false, changes: diffSettings(before, after) };
   }
   const isFirst = body === undefined && isNew;
-  return { ...zone, changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [] };
+  return {
+    ...zone,
+    isBaseline: true,
+    changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [],
+  };
 }
 
 async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly ChangedZone[]): Promise<void> {

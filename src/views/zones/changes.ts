@@ -37,10 +37,13 @@ interface StoredChange extends SettingChange {
 export interface ShownChanges {
   readonly changes: readonly StoredChange[];
   readonly total: number;
+  /** Found after the period, where it has none. */
+  readonly later?: number | undefined;
   /** The zones that were compared; `first`: those without a baseline until now; from when on changes are recorded. */
   readonly look: {
     readonly zones: number;
     readonly first: number;
+    readonly skipped: number;
     readonly since?: Date | undefined;
     readonly allSince?: Date | undefined;
   };
@@ -54,7 +57,7 @@ export interface ShownChanges {
 }
 
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, from, until, asOf, panel } = shown;
+  const { changes, total, later = 0, look, zone, period, from, until, asOf, panel } = shown;
   const words = describePeriod(period, from, until);
   const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
@@ -62,22 +65,30 @@ export function renderChanges(shown: ShownChanges): Message {
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
   // Changes before the baseline are unknown.
   const isShort = look.since !== undefined && look.since > from;
+  const isBefore = until !== undefined && look.since !== undefined && look.since > until;
+  const someFirst = !isFirst && look.first > 0;
+  const isPartly = !zone && !isShort && look.allSince !== undefined && look.allSince > from;
+  const asFar = someFirst || isPartly || look.skipped > 0 ? ', as far as recorded' : '';
   const line = isFirst
     ? `*Baseline taken* of ${where}. Changes are recorded from now on`
-    : until && look.since && look.since > until
+    : isBefore
       ? `No record of ${where} ${when}: changes are recorded since ${formatMoment(look.since)}`
       : total === 0
-        ? `Nothing changed in ${where} ${isShort ? `since ${formatMoment(look.since)}` : when}`
+        ? `${until ? 'No change found' : 'Nothing changed'} in ${where} ${isShort && !until ? `since ${formatMoment(look.since)}` : when}${asFar}`
         : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
-  const someFirst = !isFirst && look.first > 0;
-  const isPartly = !isShort && look.allSince !== undefined && look.allSince > from;
   return renderAnswer({
     text: unbold(line),
     lines: [
       line,
       someFirst && `Baseline taken of ${formatCount(look.first, 'more zone')}`,
-      isShort && !isFirst && total > 0 && `Recorded since ${formatMoment(look.since)}`,
-      isPartly && !isFirst && !zone && `Some zones are recorded since ${formatMoment(look.allSince)}`,
+      later > 0 && !isBefore && `*${pluralize(later, 'change')} found later* may be of that time`,
+      isShort &&
+        !isFirst &&
+        !isBefore &&
+        (total > 0 || until) &&
+        `Recorded since ${formatMoment(look.since)}`,
+      isPartly && !isFirst && `Some zones are recorded since ${formatMoment(look.allSince)}`,
+      look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
     ],
     picture: preferLines(
       renderTable({

@@ -130,9 +130,11 @@ export function renderZoneList(list: ZoneList): Message {
   const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
   const charges =
     chargesUnreported < totals.zones ? `${formatRoundMoney(money)} so far` : 'charges not reported';
+  const { stateUnreported, limitUnreported, certificateUnreported } = totals;
+  const isReported = usedUnreported + stateUnreported + limitUnreported + certificateUnreported === 0;
   const attention =
     totals.attention === 0
-      ? 'none needs attention'
+      ? `none needs attention${isReported ? '' : ', as far as reported'}`
       : formatCount(totals.attention, 'needs attention', 'need attention');
   const value = encodeZoneQuery(query);
   return renderAnswer({
@@ -175,10 +177,14 @@ function describeUnreported({ zones, ...missing }: Totals): string {
   const parts = [
     ['bandwidth', missing.usedUnreported],
     ['charges', missing.chargesUnreported],
+    ['limit', missing.limitUnreported],
+    ['certificates', missing.certificateUnreported],
     ['state', missing.stateUnreported],
   ] as const;
   const words = parts.flatMap(([what, count]) =>
-    count > 0 && (count < zones || what === 'state') ? [`${what} of ${formatCount(count, 'zone')}`] : [],
+    count > 0 && (count < zones || !['bandwidth', 'charges'].includes(what))
+      ? [`${what} of ${formatCount(count, 'zone')}`]
+      : [],
   );
   return words.length === 0 ? '' : `not reported: ${words.join(', ')}`;
 }

@@ -103,6 +103,19 @@ test.each([
   ['OriginUrl', 'https://user:CANARY@h.example', 'https://user:CANARY@h.example:443/'],
   ['OriginUrl', 'https://müller.example', 'https://xn--mller-kva.example/', 'https://MÜLLER.example.:443'],
   ['OriginUrl', 'https://h.example?x=1', 'https://h.example/?x=1'],
+  ['OriginUrl', 'https://h.example?', 'https://h.example:/', 'https://h.example:0443'],
+  ['OriginUrl', 'https://h.example/%7eme/%c3%a4', 'https://h.example/~me/%C3%A4'],
+  ['OriginUrl', 'https://[2001:DB8:0::1]:443/', 'https://[2001:db8::1]'],
+  ['RoutingFilters', ['EU', 'all'], ['all', 'eu']],
+  ['OptimizerStaticHtmlWordPressPath', 'https://Blog.example/', 'https://blog.example:443'],
+  ['Name', 'caf\u00e9', 'cafe\u0301'],
+  ['MonthlyBandwidthLimit', 0, -1],
+  ['ErrorPageCustomCode', '<p>\r</p>', '<p>\n</p>'],
+  ['BlockedIps', ['::ffff:203.0.113.7'], ['203.0.113.7']],
+  ['EdgeRules', rule({ Guid: '{AB-1}' }), rule({ Guid: 'ab-1' })],
+  ['EdgeRules', by(5, '2001:DB8::1', '203.0.113.7'), by(5, '203.0.113.7/32', '2001:db8:0::1')],
+  ['EdgeRules', by(0, 'HTTPS://H.example:443/a*'), by(0, 'https://h.example/a*')],
+  ['EdgeRules', by(3, '.jpg'), by(3, 'JPG')],
   ['DnsRecordValue', 'Host.Example.', 'host.example'],
   ['BlockedIps', ['2001:DB8:0::1', '203.0.113.7/32'], ['203.0.113.7', '2001:db8::1/128']],
   ['AccessControlOriginHeaderExtensions', ['.CSS', 'js'], ['js', 'css']],
@@ -130,7 +143,7 @@ test.each([
   ['EdgeRules', rule({}), rule({ Description: '', ExtraActions: [], ActionParameter3: null })],
   ['EdgeRules', rule({}), rule({ ActionParameter1: 'https://h.example:443/' })],
   ['EdgeRules', rule({}), rule({ Triggers: triggers(['/b', '/a']).toReversed() })],
-  ['EdgeRules', byCountry('DE', 'AT'), byCountry('at', 'de', 'De')],
+  ['EdgeRules', by(4, 'DE', 'AT'), by(4, 'at', 'de', 'De')],
   ['EdgeRules', byHeader('X-Tenant', 'A'), byHeader('x-tenant', 'A')],
   ['EdgeRules', setsHeader('X-Robots-Tag'), setsHeader('x-robots-tag')],
   [
@@ -160,7 +173,10 @@ test.each([
   ['EdgeRules', rule({}), rule({ Triggers: triggers(['/a', '/c']) })],
   ['EdgeRules', rule({}), rule({ ActionParameter1: 'https://h.example/a' })],
   ['EdgeRules', byHeader('x', 'A'), byHeader('x', 'a')],
-  ['EdgeRules', byCountry('DE'), byCountry('AT')],
+  ['EdgeRules', by(4, 'DE'), by(4, 'AT')],
+  ['EdgeRules', by(0, '/a'), by(0, '/A')],
+  ['OriginUrl', 'https://h.example', 'https://h.example:80'],
+  ['OriginUrl', 'https://h.example/a%2Fb', 'https://h.example/a/b'],
 ] as const)('%s: %j differs from %j', (name, one, other) => {
   expect(differing(read({ Id: 1, [name]: one }), read({ Id: 1, [name]: other }))).toHaveLength(1);
 });
@@ -180,8 +196,8 @@ function triggers(patterns: readonly string[]): object[] {
   ];
 }
 
-function byCountry(...PatternMatches: string[]): object[] {
-  return rule({ Triggers: [{ Type: 4, PatternMatchingType: 0, PatternMatches }] });
+function by(Type: number, ...PatternMatches: string[]): object[] {
+  return rule({ Triggers: [{ Type, PatternMatchingType: 0, PatternMatches }] });
 }
 
 function byHeader(Parameter1: string, pattern: string): object[] {

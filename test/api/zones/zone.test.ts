@@ -77,13 +77,55 @@ test('members of AI images are read under the name of the specification and the 
   expect(now.unknown).toEqual([]);
 });
 
-test.each([4, 5])('the placeholder that a zone of origin type %i has as its origin is none', (OriginType) => {
-  const { zone } = read({ Id: 1, OriginType, OriginUrl: 'https://bunnycdn.com' });
-  expect(JSON.stringify(zone)).not.toContain('bunnycdn');
-  expect(read({ Id: 1, OriginType: 0, OriginUrl: 'https://a.example' }).zone).toMatchObject({
-    members: { OriginUrl: 'https://a.example' },
-    summary: { originUrl: 'https://a.example' },
-  });
+test.each<[type: unknown, url: string, isOne: boolean]>([
+  [4, 'https://bunnycdn.com', false],
+  [5, 'https://a.example', false],
+  ['4', 'https://a.example', false],
+  ['MagicContainers', 'https://a.example', false],
+  [0, 'https://bunny.net', true],
+  ['1', 'https://a.example', true],
+  [2, 'https://a.example', true],
+  [3, 'https://bunnycdn.com', false],
+  [6, 'https://a.example', true],
+  [7, 'https://Bunny.net/', false],
+  [null, 'https://bunnycdn.com', false],
+  [undefined, 'http://bunny.net', false],
+  [undefined, 'https://a.example', true],
+])('of origin type %j, %s is an origin: %j', (OriginType, OriginUrl, isOne) => {
+  const { zone } = read({ Id: 1, OriginType, OriginUrl });
+  expect([zone.members.OriginUrl !== undefined, zone.summary.originUrl !== undefined]).toEqual([
+    isOne,
+    isOne,
+  ]);
+});
+
+test.each([
+  [
+    { Enabled: 1, Suspended: '0' },
+    { enabled: true, suspended: false },
+  ],
+  [
+    { Enabled: 'False', Suspended: 'true' },
+    { enabled: false, suspended: true },
+  ],
+  [
+    { Enabled: 'yes', Suspended: 2 },
+    { enabled: undefined, suspended: undefined },
+  ],
+  [{ EnableTLS1: 'true', EnableLogging: 0 }, { weaknesses: ['old-tls', 'no-logging'] }],
+  [{ Hostnames: null }, { isCertificateUnreported: true }],
+  [{ Hostnames: [] }, { isCertificateUnreported: undefined }],
+  [{ Hostnames: [{ Value: 'a', HasCertificate: 'false' }] }, { hostnamesWithoutCertificate: ['a'] }],
+  [
+    { Hostnames: [{ Value: 'a', HasCertificate: null }] },
+    { hostnamesWithoutCertificate: [], isCertificateUnreported: true },
+  ],
+  [
+    { Hostnames: [{ Value: 'a', HasCertificate: null, IsSystemHostname: 1 }] },
+    { hostnamesWithoutCertificate: [], isCertificateUnreported: undefined },
+  ],
+])('%j is read as %j', (raw, expected) => {
+  expect(summarize({ Id: 1, ...raw })).toMatchObject(expected);
 });
 
 test.each([
@@ -178,7 +220,13 @@ test('what explains a rule stays', () => {
 
 test('null and missing both mean not reported', () => {
   const nothing = Object.fromEntries(published.map(([name]) => [name, name === 'Id' ? 5 : null]));
-  const summary = { id: '5', name: '', hostnames: [], hostnamesWithoutCertificate: [] };
+  const summary = {
+    id: '5',
+    name: '',
+    hostnames: [],
+    hostnamesWithoutCertificate: [],
+    isCertificateUnreported: true,
+  };
   for (const raw of [nothing, { Id: 5 }])
     expect({ ...read(raw), missing: [] }).toEqual({
       zone: { members: { Id: '5' }, summary },
@@ -213,6 +261,7 @@ test('a wrong type loses its field only, and is named', () => {
       suspended: false,
       hostnames: ['a.example.com', 'b.example.com'],
       hostnamesWithoutCertificate: [],
+      isCertificateUnreported: true,
     },
   });
   expect([...wrong].sort()).toEqual([
@@ -272,6 +321,7 @@ test('a summary has what lists need', () => {
     appId: 'app1',
     hostnames,
     hostnamesWithoutCertificate: [bare],
+    isCertificateUnreported: true,
   });
 });
 

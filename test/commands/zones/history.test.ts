@@ -103,6 +103,18 @@ test('a key of another account begins anew', async () => {
   expect(await world.changes()).toEqual([]);
 });
 
+test('settings of another version of the bot are a new baseline', async () => {
+  const world = await setUp();
+  await world.look();
+  const body = JSON.stringify({ version: 4, settings: {} });
+  const shop = world.database.db.updateTable('zone_settings').where('zone_id', '=', '1001');
+  await shop.set({ body, hash: 'other' }).execute();
+  world.later(dayMs);
+  expect(await world.look()).toMatchObject({ zones: 3, first: 1, skipped: 0 });
+  expect(await world.changes()).toEqual([]);
+  expect((await world.look(['1001'])).since).toEqual((await world.look()).allSince);
+});
+
 test('a zone that cannot be read, and a member that is not reported, are no changes', async () => {
   const world = await setUp();
   await world.look();

@@ -79,7 +79,7 @@ export const settings = defineCondition({
       notes: [
         toFact(pluralize(look.zones, 'zone'), is),
         ...(first > 0 ? [toFact(pluralize(first, 'zone'), 'read for the first time')] : []),
-        ...listMissing(look.missing),
+        ...listMissing(look.missing, look.skipped),
       ],
     });
   },

@@ -104,10 +104,12 @@ export const zoneState = defineZoneCondition({
   damping: { open: [1, 1], close: 2 },
   describe: () => 'a zone is disabled or suspended',
   wrongIf: () => 'disabled or suspended',
-  judgeZone({ suspended = false, enabled }): readonly ZoneFigure[] {
+  judgeZone({ suspended, enabled }): readonly ZoneFigure[] {
     if (suspended) return [{ is: 'suspended', isWrong: true, severity: 3 }];
-    if (enabled === undefined) return [{ is: 'not reported', isWrong: undefined, severity: 1 }];
-    return [{ is: enabled ? 'delivers' : 'disabled', isWrong: !enabled, severity: enabled ? 0 : 2 }];
+    if (enabled === false) return [{ is: 'disabled', isWrong: true, severity: 2 }];
+    if (enabled && suspended === false) return [{ is: 'delivers', isWrong: false, severity: 0 }];
+    const is = enabled ? 'enabled, suspended not reported' : 'not reported';
+    return [{ is, isWrong: undefined, severity: 1 }];
   },
   only: 'attention',
 });
@@ -190,6 +192,8 @@ export const missingCertificates = defineZoneCondition({
   wrongIf: () => 'a hostname without',
   judgeZone(zone) {
     const { hostnames, hostnamesWithoutCertificate: without } = zone;
+    if (without.length === 0 && zone.isCertificateUnreported)
+      return [{ is: 'certificates not reported', isWrong: undefined, severity: 0.5 }];
     if (without.length === 0 && hostnames.length > 0)
       return [{ is: 'each hostname has one', isWrong: false, severity: 0 }];
     const is = `no certificate (zone ${nameZone(zone)})`;

@@ -127,6 +127,21 @@ test.each<[name: string, ConditionName, () => ReturnType<typeof startZones>, Par
     { targets: ['1001', '1002', '1004', '1009'] },
   ],
   [
+    'what is not reported is neither',
+    'zone-state',
+    () => startZones([{ Name: 'shop', Suspended: unreported }, { Name: 'docs' }]),
+  ],
+  [
+    'hostnames or certificates that are not reported are neither',
+    'certificate-missing',
+    () =>
+      startZones([
+        { Name: 'shop', Hostnames: unreported },
+        { Name: 'docs', Hostnames: [{ ...own(1002, 'docs.example', true), HasCertificate: unreported }] },
+        { Name: 'blog', Hostnames: [own(1003, 'blog.example', true)] },
+      ]),
+  ],
+  [
     'reached within the month is wrong, just after it is not (19 days and 10 hours of 30 are over)',
     'zone-forecast',
     () => startZones([limited('shop', 70), limited('docs', 64), limited('blog', 100)]),
