@@ -104,13 +104,13 @@ function readQuery(words: Words): views.AuditView {
   if (unknown !== undefined) throw unknownKind(unknown);
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
-    else if (/^[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word };
+    else if (/^@?[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word.replace('@', '') };
     else if (word.startsWith('@'))
       throw new UserError(
         'I can’t tell who that is.',
         'Type @ and pick the person from the list, or write their member ID.',
       );
-    else view = { ...view, kind: readKind(word) };
+    else if (!/^(?:logs?|trail|of|for)$/iu.test(word)) view = { ...view, kind: readKind(word) };
   }
   return view;
 }
@@ -163,6 +163,6 @@ function unknownKind(word: string): UserError {
     `${formatCode(word, 40)} is not a kind of record.`,
     near
       ? `Did you mean ${formatCode(`/cdn audit ${near}`)}?`
-      : `Kinds are ${auditEvents.map((kind) => formatCode(kind)).join(', ')}.`,
+      : `Kinds are ${auditEvents.map((kind) => formatCode(kind)).join(', ')}. For a person, type @ and pick them.`,
   );
 }

@@ -2,10 +2,10 @@ import { decide } from '../auth/policy/policy.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/help.ts';
 import { quoteName, quoteWord } from '../views/zones/rows.ts';
-import { findMeanings, findWordsFor, putMeaningFirst } from './aliases.ts';
+import { dropFillers, findMeaning, findWordsFor, knownWords, type Meaning } from './aliases.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
-import { parseWords, withoutFirst } from './words.ts';
+import { parseWords, toWords, type Words } from './words.ts';
 import { lookUpZone } from './zones/lookup.ts';
 import { zoneCommand } from './zones/zones.ts';
 
@@ -20,7 +20,7 @@ const helpCommand: Command = {
 };
 
 /**
- * Answers with the zone of that name, else with the nearest commands and zones as buttons that keep the words behind.
+ * Answers with the zone of that name, else with what the words may mean or come near to, as buttons that keep the others.
  */
 export const unknownCommand: Command = {
   name: 'unknown',
@@ -28,32 +28,53 @@ export const unknownCommand: Command = {
   summary: 'Answers words that are not a command',
   examples: [],
   needs: 'none',
-  async run(given, context) {
-    const words = putMeaningFirst(given);
-    const { text, list } = words;
-    const [typed = ''] = list;
-    const following = withoutFirst(words)
-      .tokens.map(({ name, value }) => (name ? `${name}:${quoteWord(value)}` : quoteWord(value)))
-      .join(' ');
-    const meanings = findMeanings(typed);
-    const near =
-      meanings.length > 0 ? meanings : findNearest(typed, context.features).map((name) => `${name} …`);
-    const zones = meanings.length > 0 ? [] : await findZones(text, context);
-    const [zone] = zones ?? [];
-    const isMeant =
-      zone && zones?.length === 1 && !('isNear' in zone) && (near.length === 0 || isNameOf(zone, text));
-    if (isMeant && zoneCommand.run) return findLast(zoneCommand.run(parseWords(zone.id), context));
-    return views.renderUnknownCommand({
-      typed,
-      near: near
-        .filter((words) => following !== '' || !words.endsWith(':…'))
-        .map((words) =>
-          (following ? words.replace('…', following) : words.split('…', 1).join('')).trim().slice(0, 1000),
-        ),
-      zones: zones ?? [{ id: text, name: text }],
-    });
+  async run(words, context) {
+    const names = listNames(context.features);
+    const [typed = ''] = words.list;
+    const { text, list } = dropFillers(words);
+    const meaning = findMeaning(words, (word) => names.has(word));
+    const near = meaning ? [] : correct(words, names);
+    const zones = list.length === 0 || (list.length > 1 && meaning) ? [] : await findZones(text, context);
+    const [zone, ...others] = zones ?? [];
+    const isSure = zone && (isNameOf(zone, text) || (!meaning && near.length === 0 && !('isNear' in zone)));
+    if (isSure && others.length === 0 && zoneCommand.run)
+      return findLast(zoneCommand.run(parseWords(zone.id), context));
+    if (meaning) return renderMeaning(typed, meaning);
+    return views.renderUnknownCommand({ typed, near, zones: zones ?? [{ id: text, name: text }] });
   },
 };
+
+function renderMeaning(typed: string, { commands, note }: Meaning): Message {
+  return views.renderUnknownCommand({ typed, note, near: commands.map(write), zones: [] });
+}
+
+function write({ tokens }: Words): string {
+  const words = tokens.map(({ name, value }) => (name ? `${name}:${quoteWord(value)}` : quoteWord(value)));
+  return words.join(' ').slice(0, 1000);
+}
+
+/** The words with the misspelled one corrected, as commands: `shop erros` → `errors shop`. */
+function correct(words: Words, names: ReadonlyMap<string, string>): string[] {
+  const known = [...names.keys(), ...knownWords];
+  const found = words.tokens.map(({ text, name }) => (name ? [] : findClosest(text, known, 5)));
+  // Behind the first word short ones come near to many.
+  const isLong = (nth: number): boolean => (words.tokens[nth]?.text.length ?? 0) > 4;
+  const behind = found.findIndex((near, nth) => nth > 0 && near.length > 0 && isLong(nth));
+  const at =
+    behind > 0 && !isLong(0)
+      ? behind
+      : Math.max(
+          0,
+          found.findIndex((near, nth) => near.length > 0 && (nth === 0 || isLong(nth))),
+        );
+  const near = (found[at] ?? []).flatMap((word) => {
+    const value = names.get(word) ?? word;
+    const tokens = words.tokens.map((token, nth) => (nth === at ? { ...token, text: value, value } : token));
+    const corrected = toWords(words.raw, tokens);
+    return findMeaning(corrected, (one) => names.has(one))?.commands ?? [corrected];
+  });
+  return [...new Set(near.map(write))].slice(0, 3);
+}
 
 const mostZones = 3;
 
@@ -104,8 +125,11 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   const mine = shown.filter(({ decision }) => views.isUsable(decision));
   if (wanted === '') return views.renderMenu(mine, linked, all.length - mine.length);
   if (shown.length > 0) return views.renderFound(wanted, mine.length > 0 ? mine : shown, linked);
-  const near = findNearest(wanted.split(' ')[0] ?? '', features);
-  return views.renderUnknownCommand({ typed: search, near, zones: [] });
+  const names = listNames(features);
+  const words = parseWords(wanted);
+  const meaning = findMeaning(words, (word) => names.has(word));
+  if (meaning) return renderMeaning(search, meaning);
+  return views.renderUnknownCommand({ typed: search, near: correct(words, names), zones: [] });
 }
 
 function matches(command: views.CommandSummary, feature: string, search: string): boolean {
@@ -115,11 +139,11 @@ function matches(command: views.CommandSummary, feature: string, search: string)
   return search.split(/\s+/u).every((word) => texts.includes(word));
 }
 
-function findNearest(typed: string, features: readonly views.HelpGroup[]): string[] {
-  const names = new Map(
+/** By name and alias. */
+function listNames(features: readonly views.HelpGroup[]): Map<string, string> {
+  return new Map(
     features.flatMap(({ commands }) =>
       commands.flatMap(({ name, aliases = [] }) => [name, ...aliases].map((word) => [word, name] as const)),
     ),
   );
-  return [...new Set(findClosest(typed, names.keys(), 5).map((word) => names.get(word) ?? word))].slice(0, 3);
 }

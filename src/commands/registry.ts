@@ -1,6 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { findMeanings, findSentence, putMeaningFirst, zoneSentence } from './aliases.ts';
+import { findMeaning } from './aliases.ts';
 import { apiKeys } from './api-keys.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
@@ -22,7 +22,7 @@ import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { stepRequests } from './steps.ts';
 import { uploadScanning } from './upload-scanning.ts';
-import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
+import { parseWords, type Words, withoutFirst } from './words.ts';
 import { changes, compare } from './zones/changes.ts';
 import { scripts } from './zones/pickers.ts';
 import { zones } from './zones/zones.ts';
@@ -80,45 +80,31 @@ export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => sho
 export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
-  const words = understood ?? typed;
-  const command = commands.get(words.list[0]?.toLowerCase() ?? 'help');
+  const command = understood === 'unclear' ? undefined : findNamed(understood ?? typed);
   // After a command about the CDN a UUID may be an id.
   const takesIds =
     command !== undefined && (!['none', 'admin'].includes(command.needs) || command.ids === true);
   if ((takesIds ? hasSecret(typed.raw) : looksLikeKey(typed.raw)) || findSecretKinds(typed.raw).length > 0)
     return { command: refusePastedKey, words: parseWords('') };
-  if (!command) return { command: unknownCommand, words: typed };
+  if (!command || understood === 'unclear') return { command: unknownCommand, words: typed };
+  if (!shared) return { command, words: withoutFirst(understood ?? typed) };
   // An export may go to a place itself.
-  if (!shared || !command.shares) return { command, words: withoutFirst(understand(typed) ?? typed) };
+  const whole = understand(typed);
+  if (!command.shares)
+    return { command, words: withoutFirst(whole === 'unclear' ? typed : (whole ?? typed)) };
   const sharing = command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
   return { command: sharing, words: withoutFirst(understood ?? shared.words) };
 }
 
-/** Their name also begins sentences: `why is shop failing`. */
-const sentenceStarts = ['why', 'can', 'may', 'status', 'show', 'list', 'forget'];
+function findNamed({ list }: Words): Command | undefined {
+  return commands.get(list[0]?.toLowerCase() ?? 'help');
+}
 
-/** Before what people want to see: `show me the errors of shop`. */
-const asking = 'show list get give find see display check open me all the my current'.split(' ');
-
-function understand(words: Words): Words | undefined {
-  const first = words.list[0]?.toLowerCase() ?? '';
-  const isCommand = commands.has(first);
-  const startsSentence = sentenceStarts.includes(first) || zoneSentence.test(words.text);
-  // Alone it is the command: `zone` opens its form.
-  if (isCommand && (words.tokens.length === 1 || !startsSentence)) return undefined;
-  const wanted = words.tokens.findIndex(({ text }) => !asking.includes(text.toLowerCase()));
-  if (wanted > 0) {
-    const rest = toWords(words.raw, words.tokens.slice(wanted));
-    if (commands.has(rest.list[0]?.toLowerCase() ?? '')) return rest;
-  }
-  const sentence = findSentence(words.text);
-  if (sentence !== undefined) return parseWords(sentence);
-  if (isCommand) return undefined;
-  const meant = putMeaningFirst(words);
-  const [meaning, ...others] = findMeanings(meant.list[0] ?? '');
-  if (meaning === undefined || others.length > 0) return undefined;
-  const { tokens } = parseWords(meaning.replace(/ …$/u, ''));
-  return toWords(words.raw, [...tokens, ...(meaning.endsWith('…') ? withoutFirst(meant).tokens : [])]);
+/** Undefined where the first word is the command, or no word is known. */
+function understand(words: Words): Words | 'unclear' | undefined {
+  const meaning = findMeaning(words, (word) => commands.has(word));
+  const [only, ...others] = meaning?.commands ?? [];
+  return meaning && (meaning.note !== undefined || others.length > 0) ? 'unclear' : only;
 }
 
 /** By id, also as `feature:verb:anything`, or by a field. */

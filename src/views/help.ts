@@ -159,15 +159,17 @@ export type NamedZone = { readonly id: string; readonly name: string };
 /** An unknown word. `near` are the words of commands that it may stand for, `zones` those whose name it may be. */
 export function renderUnknownCommand(unknown: {
   readonly typed: string;
+  /** Instead of a guess: what the bot cannot do. */
+  readonly note?: string | undefined;
   readonly near: readonly string[];
   readonly zones: readonly NamedZone[];
 }): Message {
-  const { typed, near, zones } = unknown;
-  const text = `${formatCode(typed, 40)} is not a command.`;
-  const meant =
-    near.length > 0 ? ` Did you mean ${near.map((words) => words.split(' ')[0]).join(' or ')}?` : '';
-  return message(`${text}${meant}`, [
-    section(`${text}${near.length > 0 ? ' Did you mean:' : ' These may help:'}`),
+  const { typed, near, zones, note } = unknown;
+  const text = note ?? `${formatCode(typed, 40)} is not a command.`;
+  const guess = near.length > 0 ? 'Did you mean' : 'These may help';
+  const names = near.map((words) => words.split(' ')[0]).join(' or ');
+  return message(note || near.length === 0 ? text : `${text} ${guess} ${names}?`, [
+    section(note ?? `${text} ${guess}:`),
     actions(
       ...near.map((words, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
       ...zones.map(({ id, name }, nth) =>

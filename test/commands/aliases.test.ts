@@ -1,113 +1,222 @@
 import { expect, test } from 'vitest';
-import { findCommand } from '../../src/commands/registry.ts';
+import { findMeaning } from '../../src/commands/aliases.ts';
+import { features, findCommand } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 
-test.each([
-  // What an on-call engineer types at night.
-  ['why is shop failing', 'errors', 'shop'],
-  ['Why is shop failing?', 'errors', 'shop'],
-  ['why is the zone shop failing since yesterday', 'errors', 'shop since yesterday'],
-  ['why is the shop zone failing since this morning', 'errors', 'shop since this morning'],
-  ['since when is shop failing', 'errors', 'shop'],
-  ['when did shop break', 'errors', 'shop'],
-  ['why is nothing working', 'errors', ''],
-  ['monday', 'errors', 'monday'],
-  ['why does checkout fail', 'errors', 'checkout'],
-  ['why are images down', 'errors', 'images'],
-  ['why is shop not working', 'errors', 'shop'],
-  ['is shop down?', 'errors', 'shop'],
-  ['what is wrong with shop', 'errors', 'shop'],
-  ['what’s wrong with shop', 'errors', 'shop'],
-  ['shop is down', 'errors', 'shop'],
-  ['shop errors', 'errors', 'shop'],
-  ['shop failing', 'errors', 'shop'],
-  ['what is failing', 'errors', ''],
-  ['which zones are failing?', 'errors', ''],
-  ['failing', 'errors', ''],
-  ['502 shop', 'errors', 'shop'],
-  // One zone, all zones.
-  ['status shop', 'zone', 'shop'],
-  ['status of shop', 'zone', 'shop'],
-  ['how is shop doing', 'zone', 'shop'],
-  ['show me shop', 'zone', 'shop'],
-  ['show me all zones', 'zones', ''],
-  ['list zones', 'zones', ''],
-  ['get zones', 'zones', ''],
-  ['pull zones', 'zones', ''],
-  ['show errors for shop', 'errors', 'for shop'],
-  ['show me the errors of shop', 'errors', 'of shop'],
-  ['list my approvals', 'approvals', ''],
-  ['show alerts', 'alert', ''],
-  ['what changed', 'changes', ''],
-  ['what changed in shop', 'changes', 'shop'],
-  ['who changed shop', 'changes', 'shop'],
-  ['what needs attention', 'zones', 'only:attention'],
-  ['problems', 'zones', 'only:attention'],
-  ['billing shop', 'zones', 'sort:charges shop'],
-  ['limits', 'zones', 'only:above-80'],
-  ['tls', 'zones', 'only:old-tls'],
-  ['suspended zones', 'zones', 'only:suspended'],
-  ['biggest zones', 'zones', 'sort:bandwidth'],
-  ['zones without logging', 'zones', 'only:no-logging'],
-  ['zones near their limit', 'zones', 'only:above-80'],
-  // Changes.
-  ['set FEATURE_X on', 'variable', 'FEATURE_X'],
-  ['set variable FEATURE_X to off', 'variable', 'FEATURE_X'],
-  ['turn on FEATURE_X', 'variable', 'FEATURE_X'],
-  ['disable FEATURE_X', 'variable', 'FEATURE_X'],
-  ['undo', 'variable', 'undo'],
-  ['undo my last change', 'variable', 'undo'],
-  ['delete volume data of app a1b2c3', 'volume', 'delete a1b2c3 data'],
-  ['delete a volume', 'volume', 'delete'],
-  ['delete the volume old-cache', 'volume', 'delete old-cache'],
-  ['pending', 'approvals', ''],
-  ['my requests', 'approvals', ''],
-  // Reports, exports, rights.
-  ['alerts', 'alert', ''],
-  ['watch', 'alert', ''],
-  ['incidents', 'alert', ''],
-  ['schedule', 'digest', ''],
-  ['daily digest', 'digest', 'new daily'],
-  ['create an alert for errors shop', 'alert', 'new errors shop'],
-  ['version', 'doctor', ''],
-  ['shield', 'export', ''],
-  ['shield in #ops', 'export', 'in #ops'],
-  ['malware', 'scanning', ''],
-  ['FEATURE_X', 'variable', 'FEATURE_X'],
-  ['shop traffic', 'zones', 'sort:bandwidth shop'],
-  ['who am i', 'whoami', ''],
-  ['am I an admin?', 'whoami', ''],
-  ['can I delete volumes', 'why', 'delete volumes'],
-  ['log out', 'disconnect', ''],
-  ['anything to approve?', 'approvals', ''],
-  // Questions with other words.
-  ['is shop ok?', 'errors', 'shop'],
-  ['is everything ok', 'zones', 'only:attention'],
-  ['whats up with shop', 'errors', 'shop'],
-  ['zones failing', 'errors', ''],
-  ['what broke', 'errors', ''],
-  ['who broke shop', 'changes', 'shop'],
-  ['bandwidth of shop', 'zones', 'sort:bandwidth shop'],
-  ['how much traffic', 'zones', 'sort:bandwidth'],
-  ['how much does it cost', 'zones', 'sort:charges'],
-  ['tell me when shop fails', 'alert', 'new shop fails'],
-  ['let me know if shop is down', 'alert', 'new shop is down'],
-  ['which certs expire soon', 'alert', 'new certificate ends'],
-  ['weekly digest of shop at 8:30', 'digest', 'new weekly shop at 8:30'],
-  ['stop my alert', 'alert', 'list'],
-  ['snooze', 'alert', ''],
-  ['cancel my export', 'export', 'list'],
-  ['who is admin', 'settings', ''],
-  ['what may I do here', 'help', ''],
-  ['what can you do?', 'help', ''],
-  ['how do I set a variable', 'help', 'set a variable'],
-  ['hi', 'help', ''],
-  ['My permissions', 'whoami', ''],
-  ['forget my key', 'disconnect', ''],
-])('“%s” runs %s with “%s”', (typed, name, text) => {
-  const found = findCommand(parseWords(typed));
-  expect([found.command.name, found.words.text]).toEqual([name, text]);
+/** What people type, by what it runs; `or:` is offered, and so is `no:`, with what the bot cannot do. */
+const answers = `
+alert ← ack / ack it / acknowledge / active incidents / alerts / current incidents / firing alerts /
+  incidents / is the incident over / list alerts / mute shop / my alerts / open incidents / resume my alert
+  / show alerts / show me my alerts / snooze / snooze alerts for 1h / snooze it for 2 hours / watch / what
+  is firing / which alerts are firing / who acknowledged
+alert list ← edit alert / mute the alert / silence alerts / snooze alert / stop alerts / stop my alert /
+  turn off alerts
+alert new ← create alert / new alert / set up an alert
+alert new 5xx ← alert on 5xx
+alert new certificate ends ← when does the cert expire / which certs expire soon
+alert new certificates expire ← warn me before certificates expire
+alert new errors ← notify me of errors
+alert new errors go above 100 ← ping me if errors go above 100
+alert new errors shop ← create an alert for errors shop
+alert new shop ← alert for shop
+alert new shop fails ← alert me when shop fails / tell me when shop fails
+alert new shop has errors ← alert me if shop has errors
+alert new shop is down ← I want an alert when shop is down / let me know if shop is down / please tell me
+  when shop is down
+alert new the certificate of shop ends ← alert when the certificate of shop ends
+app ← apps / latency / list apps / show app
+app checkout ← memory of app checkout
+approvals ← anything to approve? / approve / approve it / approve request / approve the request / cancel my
+  request / change the approvals / deny / do I have to approve something / is anything waiting for my
+  approval / list my approvals / my pending requests / my requests / pending / status of my request / what
+  is waiting / what's waiting for me / where is my request
+audit ← history
+audit @alice ← what did alice change
+audit @bob ← bob's activity / what did @bob do / what did bob do / what did bob do yesterday / what has bob
+  been doing
+audit changes ← who approved the deletion / who changed FEATURE_X / who changed the settings / who deleted
+  data / who deleted the volume / who did this / who did what
+audit log ← show audit log
+changes ← any changes / recent changes / what changed
+changes last hour ← what changed in the last hour
+changes last of shop ← last changes of shop
+changes shop ← history of shop / what changed in shop / who broke shop / who changed shop
+changes shop since yesterday ← what changed in shop since yesterday
+changes shop yesterday ← who changed shop yesterday
+changes this week ← what changed this week
+changes today ← what changed today
+changes yesterday ← what broke yesterday / what changed yesterday
+compare shop media ← diff shop media / difference between shop and media / shop vs media
+compare shop-staging shop ← shop-staging vs shop
+connect ← connect my key / log in / login / sign in
+digest ← digests / every morning at 9 a digest / morning report / report of last week / reports / schedule /
+  show digests
+digest list ← delete my digest / pause digest
+digest new daily ← daily digest / daily report / daily summary / send me a daily summary
+digest new every morning ← send a report every morning
+digest new weekly ← weekly digest
+digest new weekly shop ← weekly report of shop
+digest new weekly shop at 8:30 ← weekly digest of shop at 8:30
+disconnect ← delete my key / forget my key / log out / logout / remove my key
+doctor ← are you ok / are you there / bot status / health / health check / is the bot ok / is the bot
+  working / ping / version / what version are you / why is the bot slow
+errors ← 502s / 504 gateway timeout / any errors? / anything failing? / cdn down / error / everything is
+  broken / failing / how many errors / is anything down / is anything wrong / is everything down / is it
+  down / is something broken / is the cdn down / latest errors / number of errors / origin down / recent
+  errors / site down / slow / the site is down / top errors / users see errors / website is down / what
+  broke / what is down / what is failing / what is wrong / what's broken / whats failing / whats going on /
+  whats wrong / when did the errors start / which zones are failing? / why 502 / why 5xx / why is it slow /
+  why is nothing working / zones failing / zones with errors
+errors checkout ← why does checkout fail
+errors images ← are there any errors on images / images broken / why are images down
+errors last night ← what failed last night
+errors monday ← monday
+errors prod ← prod is down
+errors report on shop ← customers report errors on shop
+errors shop ← 502 shop / 5xx on shop / HELP shop is down / Why is shop failing? / any errors in shop / did
+  shop recover / gateway timeouts on shop / help shop is down / how long has shop been down / how many
+  errors in shop / is shop back / is shop back up / is shop down? / is shop fixed / is shop ok? / lots of
+  502 on shop / origin timeout shop / shop 502s / shop 5xx / shop down since when / shop errors / shop
+  failing / shop is down / shop is failing / shop is slow / shop origin is down / shop slow / shop
+  unreachable / shop's errors / shop’s failing? / show errors for shop / show me the errors of shop / since
+  when is shop down / since when is shop failing / what is going on with shop / what is wrong with shop /
+  whats up with shop / what’s wrong with shop / when did shop break / why are there so many errors in shop /
+  why is shop failing / why is shop not working / why is shop returning 502 / why is shop slow / zone shop
+  errors
+errors shop since this morning ← why is the shop zone failing since this morning
+errors shop since yesterday ← why is the zone shop failing since yesterday
+export ← blocked requests / csv / download the shield events / event logs / how many requests were blocked /
+  security events / send me the events / shield
+export in #ops ← shield in #ops
+export list ← cancel export / cancel my export / list exports / my exports / where is my export
+export logs ← give me the waf logs
+export shield events ← get me a csv of shield events
+help ← commands / good morning / hello bot / help me / hi / thank you! / thanks / what am I allowed to do /
+  what are you / what can I do / what can I do here / what can you do? / what may I do here / who are you
+help connect ← how do I connect
+help set a variable ← how do I set a variable
+here zone shop ← make shop the zone of this channel
+keys api ← api keys / api keys list
+name ← list names / names
+name app ← rename app
+scanning ← blocked uploads / malware / virus found? / virus scan / was malware uploaded
+scanning results ← scan results
+scanning upload ← upload scan / upload scanning
+settings ← change settings / channels / config / configuration / preferences / set timezone / timezone / who
+  approves / who are the admins / who can approve / who can approve my request / who can change settings /
+  who can export / who is admin / who may do what
+token ← mcp
+variable ← change a variable / list variables / set a variable / set variable / variables
+variable 301 ← variable of script 301 / what are the variables of script 301
+variable 301 12 ← change variable 301 12 / set variable 12 of script 301
+variable FEATURE_X ← FEATURE_X / FEATURE_X on / FEATURE_X=on / can you set FEATURE_X on? / disable FEATURE_X
+  / enable FEATURE_X / flip FEATURE_X / flip FEATURE_X off / get FEATURE_X / set FEATURE_X on / set
+  FEATURE_X to on please / set FEATURE_X=on / set variable FEATURE_X to off / show FEATURE_X / switch
+  FEATURE_X off / toggle FEATURE_X / turn FEATURE_X on / turn on FEATURE_X / undo FEATURE_X / undo my change
+  to FEATURE_X / value of FEATURE_X / what is FEATURE_X
+variable undo ← put it back / revert / revert my change / rollback / take it back / undo / undo it / undo
+  last change / undo my last change / undo please / undo the change
+volume ← volumes
+volume delete ← I need to delete a volume / delete a volume / delete the data volume / delete volume /
+  remove a volume
+volume delete a1b2c3 data ← delete volume data of app a1b2c3
+volume delete a1b2c3 my-data ← delete volume my-data of app a1b2c3
+volume delete checkout data ← remove volume data from app checkout
+volume delete old-cache ← delete the volume old-cache
+whoami ← My permissions / am I an admin? / my key / my permissions / permissions / status / who am i
+why approve ← can I approve
+why delete a volume ← may I delete a volume
+why delete volumes ← can I delete volumes
+why export ← am I allowed to export / may I export / why can't I export
+why set variables ← why can’t i set variables
+why volume delete ← can volume delete
+zone ← cache / edge rules
+zone cdn.example.com ← which zone is cdn.example.com
+zone me shop ← show me shop
+zone shop ← find zone shop / how is shop doing / status of shop / status shop
+zone shop caching ← caching shop
+zone shop hostnames ← hostnames of shop / shop hostnames
+zone shop origin ← origin of shop / what is the origin of shop
+zone shop rules ← edge rules shop / rules of shop
+zones ← all zones / csv of zones / export zones / export zones as csv / get zones / how many zones / list
+  all zones / list of zones / list zones / pull zones / show me all zones / show zones / zone list
+zones app:a1b2c3 ← zones using app a1b2c3
+zones only:above-80 ← limits / which zones are near their limit / zones near limit / zones near their limit
+  / zones over 80%
+zones only:attention ← is everything ok / problems / what needs attention / zones with problems
+zones only:attention shop ← is shop having problems
+zones only:disabled ← zones that are disabled
+zones only:no-certificate ← zones without a certificate / zones without certificate
+zones only:no-logging ← zones without logging
+zones only:old-tls ← tls / zones with old tls
+zones only:suspended ← suspended / suspended zones
+zones script:301 ← what runs script 301 / which zones use script 301 / zones with script 301
+zones sort:bandwidth ← bandwidth / bandwidth this month / biggest zones / how much traffic / most traffic /
+  top zones / traffic today / traffic yesterday / which zone uses the most bandwidth / zones sorted by
+  bandwidth
+zones sort:bandwidth shop ← bandwidth of shop / shop traffic
+zones sort:charges ← how much did we spend / how much does it cost / how much does shop cost / how much will
+  this cost / invoice / invoices / most expensive zone / what do we pay
+zones sort:charges shop ← billing shop / how expensive is shop
+or: connect | whoami | keys ← api key / create token / i lost my key / is my key connected / whose key is
+  this
+or: errors last night | changes last night ← what happened last night
+or: errors shop | changes shop ← whats happening with shop
+or: errors | changes ← what happened / what is happening
+or: export | errors shop | zones sort:bandwidth shop ← ddos on shop / is someone attacking shop
+or: export | errors | zones sort:bandwidth ← are we under attack / attack / attacks / we are under attack
+no: alert new errors | alert list ← escalate / on call / oncall / page someone / who is on call / who's on
+  call
+no: app ← restart / restart app / scale app
+no: approvals | export list ← cancel / stop
+no: changes shop | zone shop ← who owns shop
+no: connect | keys ← change key / change my key / new key / revoke key / rotate key / rotate my key
+no: digest list | alert list ← subscribe / unsubscribe
+no: errors | alert new errors ← is bunny down / status page / statuspage
+no: export | errors ← ban ip / block 1.2.3.4 / block an ip / geo block / rate limit / rate limiting /
+  unblock ip / whitelist ip
+no: help all | doctor ← about / bug / contact / docs / documentation / examples / feedback / getting started
+  / how does this work / set up / support / test / what is this
+no: settings people | whoami ← access / add operator / give bob access / give me access / how do I become
+  operator / how do i get access / make bob operator / make me admin / request access
+no: variable | app | zones ← list scripts / list volumes / scripts / storage / storage zones
+no: variable | changes 24h ← deploy / deploy script / deployments
+no: zone ← cache purge / can i purge / clear cache / clear the cache / invalidate /img/logo.png / purge /
+  purge cache
+no: zone shop caching ← flush the cache of shop / purge shop
+no: zone shop | variable | volume delete ← change origin of shop / delete the zone shop / delete zone shop /
+  disable zone shop / edit zone shop / enable zone shop
+no: zone | variable | volume delete ← add a hostname / add a zone / create a zone / new zone / rename zone /
+  renew certificate
+no: zones sort:bandwidth | errors | app ← cache hit rate / chart / dashboard / graph / hit rate / hit ratio
+  / latency of shop / metrics / requests per second / response times / rps / statistics / stats / stats shop
+or: variable 501 | zones script:501 ← script 501
+or: zone 501 logging | errors 501 | export 501 | audit ← log 501
+or: zone shop logging | errors shop | export shop | audit ← logs of shop
+or: zone | errors | export | audit ← download logs / get logs / logs / show logs
+or: zones only:no-certificate shop | zone shop hostnames ← is the cert of shop ok / shop cert / ssl shop /
+  when does the certificate of shop expire
+or: zones only:no-certificate | zone ← cert / expired certs
+or: zones sort:charges shop | app shop ← cost of shop
+or: zones sort:charges | app ← cost this month / zones by cost
+`;
+
+const names = new Set(
+  features.flatMap(({ commands }) => commands.flatMap(({ name, aliases = [] }) => [name, ...aliases])),
+);
+
+const rows = answers.replaceAll('\n  ', ' ').trim().split('\n');
+test.each(rows.map((row) => row.split(' ← ') as [string, string]))('%s ← %s', (answer, typed) => {
+  for (const line of typed.split(' / ')) expect(`${line}: ${readAnswer(line)}`).toBe(`${line}: ${answer}`);
 });
+
+function readAnswer(line: string): string {
+  const { command, words } = findCommand(parseWords(line));
+  if (command.name !== 'unknown') return [command.name, words.text].join(' ').trim();
+  const meaning = findMeaning(words, (word) => names.has(word));
+  const offered = meaning?.commands.map(({ text }) => text).join(' | ');
+  return `${meaning?.note ? 'no' : 'or'}: ${offered}`;
+}
 
 test.each([
   // The name of a command comes before a sentence.
@@ -117,11 +226,7 @@ test.each([
   ['help failing', 'help'],
   ['audit errors', 'audit'],
   ['zone errors', 'zone'],
-  // Several meanings are offered.
-  ['cert', 'unknown'],
-  ['logs', 'unknown'],
-  ['log 501', 'unknown'],
-  ['script 501', 'unknown'],
+  ['rename app app0api00000001 checkout', 'name'],
 ])('“%s” stays %s', (typed, name) => {
   expect(findCommand(parseWords(typed)).command.name).toBe(name);
 });

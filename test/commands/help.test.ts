@@ -102,7 +102,10 @@ test.each([
   ['shop logs', ['/cdn zone shop logging', '/cdn errors shop', '/cdn export shop', '/cdn audit']],
   ['logs 501', ['/cdn zone 501 logging', '/cdn errors 501', '/cdn export 501', '/cdn audit']],
   ['script 501', ['/cdn variable 501', '/cdn zones script:501']],
-  ['scripts', ['/cdn variable']],
+  ['scripts', ['/cdn variable', '/cdn app', '/cdn zones']],
+  ['shop erros', ['/cdn errors shop', 'Find the zone shop']],
+  ['erros shop yesterday', ['/cdn errors shop yesterday', 'Find the zone shop']],
+  ['certficate', ['/cdn zones only:no-certificate', '/cdn zone']],
   ['shpo', ['Find the zone shop']],
   ['constructor', []],
 ])('%s, which may mean several things, offers %j', async (typed, offered) => {
@@ -110,11 +113,34 @@ test.each([
   expect([...buttons(answer).keys()]).toEqual([...offered, 'All commands']);
 });
 
+test.each([
+  'purge shop',
+  'status page',
+  'who is on call',
+  'who owns shop',
+  'deploy',
+  'restart app',
+  'block an ip',
+  'delete zone shop',
+  'hit rate',
+  'list scripts',
+  'rotate my key',
+  'make bob operator',
+  'subscribe',
+  'documentation',
+  'stop',
+  'help purge',
+])('%s, which the bot cannot do, is said, with what comes nearest', async (typed) => {
+  const [answer] = await harness.person().run(typed);
+  expect(readStable(answer, { version })).toMatchSnapshot();
+});
+
 test('the name of a zone alone is the zone', async () => {
   const person = harness.person();
   const [whole] = await person.run('zone shop');
   // Near to the alias `show`, and a zone all the same.
-  for (const typed of ['shop', 'Shop', '“shop”']) expect(await person.run(typed)).toEqual([whole]);
+  for (const typed of ['shop', 'Shop', '“shop”', 'please open shop', 'look up shop'])
+    expect(await person.run(typed)).toEqual([whole]);
 });
 
 test('without a key a name that could be a zone is offered', async () => {

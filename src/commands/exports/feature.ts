@@ -53,7 +53,9 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   } catch (error) {
     note(error);
   }
-  const subject = (read?.subject ?? typed.list).filter((word) => !/^(?:events?|of|for)$/iu.test(word));
+  const subject = (read?.subject ?? typed.list).filter(
+    (word) => !/^(?:events?|logs?|shield|zone|the|of|for|from)$/iu.test(word),
+  );
   const zone = await findZone(subject, context);
   const unread = read ? zone.unread.join(' ') : '';
   if (unread !== '' && zone.id !== '') note(createPeriodError(typed.list.slice(1).join(' '), clock));

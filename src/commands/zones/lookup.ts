@@ -120,7 +120,9 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };
   const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
-  return { kind: 'none', typed: name, near: findClosest(host, names) };
+  const parts = host.split(/\s+/u);
+  const named = names.filter((one) => parts.includes(one.toLowerCase())).slice(0, 3);
+  return { kind: 'none', typed: name, near: [...new Set([...named, ...findClosest(host, names)])] };
 }
 
 function findExact(zones: readonly ZoneSummary[], name: string, host: string): ZoneSummary[] {
