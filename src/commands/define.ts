@@ -148,8 +148,6 @@ export interface Action extends Entry<string> {
    * The form's next view; undefined = unchanged. An input that must change gets another block id: `from:2` is `from`.
    */
   readonly redraw?: (value: string, context: Context) => Promise<ModalView | undefined>;
-  /** Changes only what is between inputs, so two presses at once both count. */
-  readonly preservesInputs?: true;
   readonly fields?: readonly string[];
   /** In a modal: one on top of it. */
   readonly newMessage?: boolean;

@@ -53,7 +53,7 @@ interface About<Kind extends ReportKind>
   readonly defaults: (typed: readonly string[], zones: readonly string[]) => Fields;
   readonly writeFields: (report: ReportOf<Kind>) => Fields;
   readonly render: (fields: Fields, notes: FormNotes) => ModalView;
-  readonly redraws: Pick<Action, 'fields' | 'preservesInputs'>;
+  readonly redrawsOn: readonly string[];
   /** Problems that are not of a single field, in words. */
   readonly findProblem?: (
     subject: ReportOf<Kind>['subject'],
@@ -328,7 +328,7 @@ async function findChannelRefusal(
 
 function createForm<Kind extends ReportKind>(
   kind: Kind,
-  { schema, defaults, writeFields, render, redraws, findProblem, targetsOf, preview }: About<Kind>,
+  { schema, defaults, writeFields, render, redrawsOn, findProblem, targetsOf, preview }: About<Kind>,
 ) {
   async function openNew(typed: readonly string[], context: Context) {
     const { channelId, people, person } = context;
@@ -385,7 +385,7 @@ function createForm<Kind extends ReportKind>(
     },
     {
       id: `${kind}s:redraw`,
-      ...redraws,
+      fields: redrawsOn,
       needs: 'read',
       async redraw(_value, context) {
         const edited = await findEdited(context);

@@ -2,7 +2,7 @@ import type { ViewOutput, ViewStateValue } from '@slack/bolt';
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
-import type { Action, Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
+import type { Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
 import { findForm } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
 import { readCode } from '../../outbox/classify-failure.ts';
@@ -19,7 +19,7 @@ import { SecretLeakBlocked } from '../send/egress.ts';
 import type { Respond } from '../send/responder.ts';
 import { type Failed, type Interaction, sendAnswer, type Work } from './perform.ts';
 
-interface Opening<Input> extends Omit<Entry<Input>, 'run'>, Pick<Action, 'preservesInputs'> {
+interface Opening<Input> extends Omit<Entry<Input>, 'run'> {
   readonly run?: (input: Input, context: Context) => Answer | undefined;
   readonly redraw?: (input: Input, context: Context) => Promise<ModalView | undefined>;
 }
@@ -66,7 +66,7 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
       if (entry.redraw && below) {
         const view = await entry.redraw(input, context);
         // With the hash, a view drawn before another press was handled does not undo it.
-        if (view) await show(below.id, view, turn, entry.preservesInputs ? undefined : below.hash);
+        if (view) await show(below.id, view, turn, below.hash);
         return;
       }
       const modal = entry.modal?.(input, context);

@@ -81,19 +81,18 @@ export const weekdayChoices: Readonly<Record<string, { label: string; days: read
 export function renderDigestForm(values: Values, notes: FormNotes, allKinds: readonly Topic[]): ModalView {
   const { all, one } = createReader(values);
   const kinds = allKinds.filter(({ name }) => all('kind').includes(name));
-  const [timezone = 'UTC', only = 'always', above = '10'] = ['timezone', 'only', 'above'].map(one);
+  const [timezone = 'UTC', only = 'always', above] = ['timezone', 'only', 'above'].map(one);
   const thresholds = [
     option('Always', 'always'),
     option('Only if something changed', 'changed'),
     option('Only what is new since the last post', 'new'),
-    option('Only above a number', 'above'),
   ];
   return renderForm('digest', notes, [
     multiSelect(
       'kind',
       'What',
       allKinds.map(({ name, label }) => option(label, name)),
-      { chosen: kinds.map(({ name }) => name), dispatch: true },
+      { chosen: kinds.map(({ name }) => name) },
     ),
     multiSearchSelect('target', 'Scope', mostTargets, {
       optional: true,
@@ -109,12 +108,12 @@ export function renderDigestForm(values: Values, notes: FormNotes, allKinds: rea
     input('time', 'Time', { type: 'timepicker', initial_time: one('time') ?? '09:00' }),
     select('repeat', 'Also post at', repeats, { chosen: one('repeat') ?? '', optional: true }),
     searchSelect('timezone', 'Time zone', { chosen: option(timezone, timezone) }),
-    select('only', 'Post', thresholds, { chosen: only, dispatch: true, optional: true }),
-    only === 'above' &&
-      numberInput('above', 'Above', [0, mostAbove], {
-        hint: `Posts if there are more ${describeTroubles(kinds)} than this. 0 = if there are any.`,
-        initial: /^\d{1,9}$/u.test(above) ? above : undefined,
-      }),
+    select('only', 'Post', thresholds, { chosen: only, optional: true }),
+    numberInput('above', 'Only above a number', [0, mostAbove], {
+      optional: true,
+      hint: `Posts if there are more ${describeTroubles(allKinds)} than this. 0 = if there are any. Empty = as chosen above.`,
+      initial: above,
+    }),
     actions(button('Preview', 'digests:preview', 'preview')),
   ]);
 }

@@ -4,14 +4,15 @@ import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
-import { countDays, type ErrorDay } from '../../../src/commands/reports/accounts/error-days.ts';
+import {
+  countDay,
+  type ErrorDay,
+  listDaysToRead,
+  toCounts,
+} from '../../../src/commands/reports/accounts/error-days.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
-import {
-  baselineAfterSilence,
-  collectDigest,
-  renderDigest,
-} from '../../../src/commands/reports/digests/run-digest.ts';
+import { collectDigest, renderDigest } from '../../../src/commands/reports/digests/run-digest.ts';
 import type { Collected, DigestBaseline } from '../../../src/commands/reports/store.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -67,13 +68,16 @@ export async function createDigestScenario(
     now: () => now,
     sleep: () => Promise.resolve(),
   }).withKey(new Secret(cdn.key), signal);
-  const days = new Map<string, readonly ErrorDay[]>();
+  const stored = new Map<string, Map<string, ErrorDay>>();
   const countErrors: AccountReads['errors'] = async (zoneId, since) => {
-    const known = days.get(zoneId) ?? [];
-    const wanted = { known, at: new Date(now), since };
-    const { read, counts } = await countDays(client.originErrors, zoneId, wanted);
-    days.set(zoneId, [...known.filter(({ day }) => !read.some((one) => one.day === day)), ...read]);
-    return counts;
+    const days = stored.get(zoneId) ?? new Map<string, ErrorDay>();
+    stored.set(zoneId, days);
+    const at = new Date(now);
+    for (const { day, isNew } of listDaysToRead({ known: [...days.values()], at, since })) {
+      const about = { before: days.get(day), at, isNew };
+      days.set(day, await countDay(client.originErrors, zoneId, day, about));
+    }
+    return toCounts([...days.values()], at);
   };
   const history: Collected[] = [];
   let remembered: DigestBaseline | undefined;
@@ -112,7 +116,7 @@ export async function createDigestScenario(
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = JSON.stringify(collected);
     history.unshift(JSON.parse(stored) as Collected);
-    remembered = readBack(quiet ? baselineAfterSilence(before, baseline) : baseline);
+    remembered = readBack({ byKind: { ...baseline.byKind, ...(quiet ? before?.byKind : {}) } });
     const charts = [top, ...thread].flatMap((one) => (one.blocks ?? []).filter(isChart).map(describeChart));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };

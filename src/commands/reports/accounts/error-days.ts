@@ -1,7 +1,7 @@
 import { createSeenIds } from '../../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../../api/origin-errors/origin-errors.ts';
 import { type Person, tenantId } from '../../../auth/identity.ts';
-import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
+import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
 import type { Db } from '../../../store/schema.ts';
 import type { KnownOfZones } from '../../origin-errors/choose-zones.ts';
 
@@ -54,31 +54,19 @@ export async function readErrorDays(
 ): Promise<ErrorCounts> {
   const at = now();
   const known = await findDays(db, owner, zoneId, at);
-  const { read, counts } = await countDays(originErrors, zoneId, { known, at, since });
-  for (const day of read) await storeDay(db, owner, zoneId, day);
-  return counts;
+  const days = new Map(known.map((one) => [one.day, one]));
+  for (const { day, isNew } of listDaysToRead({ known, at, since })) {
+    const one = await countDay(originErrors, zoneId, day, { before: days.get(day), at, isNew });
+    await storeDay(db, owner, zoneId, one);
+    days.set(day, one);
+  }
+  return toCounts([...days.values()], at);
 }
 
 interface Wanted {
   readonly known: readonly ErrorDay[];
   readonly at: Date;
   readonly since?: number | undefined;
-}
-
-/** As `readErrorDays`, without a database. @throws ApiError */
-export async function countDays(
-  originErrors: OriginErrors,
-  zoneId: string,
-  wanted: Wanted,
-): Promise<{ readonly read: readonly ErrorDay[]; readonly counts: ErrorCounts }> {
-  const days = new Map(wanted.known.map((one) => [one.day, one]));
-  const read: ErrorDay[] = [];
-  for (const { day, isNew } of listDaysToRead(wanted)) {
-    const one = await countDay(originErrors, zoneId, day, { before: days.get(day), at: wanted.at, isNew });
-    days.set(day, one);
-    read.push(one);
-  }
-  return { read, counts: toCounts([...days.values()], wanted.at) };
 }
 
 /**
@@ -142,7 +130,7 @@ export async function countDay(
   };
 }
 
-function toCounts(all: readonly ErrorDay[], at: Date) {
+export function toCounts(all: readonly ErrorDay[], at: Date) {
   const days = all
     .filter(({ day }) => startOfDay(day) > at.getTime() - (keptDays + 1) * dayMs)
     .toSorted((a, b) => (a.day < b.day ? 1 : -1));
@@ -245,13 +233,12 @@ function ownerOf(person: Person) {
   return { tenant: tenantId(person), user_id: person.userId };
 }
 
-/** Errors of the last hour by zone, as far as jobs of this person read logs within it. */
-export async function findRecentErrors(
+/** Errors of zones since a moment, as far as jobs of this person have read logs since then. */
+export async function sumRecentErrors(
   db: Db,
   { person, fingerprint }: Owner,
-  at: Date,
+  since: Date,
 ): Promise<Map<string, number>> {
-  const since = new Date(at.getTime() - hourMs);
   const rows = await db
     .selectFrom('error_days')
     .select(['zone_id', 'body'])
@@ -269,23 +256,13 @@ export async function findRecentErrors(
 }
 
 /** The zones in whose logs jobs of a person found errors since yesterday, and those that channels are about. */
-export async function findKnownZones(
-  db: Db,
-  { person, fingerprint }: Owner,
-  at: Date,
-): Promise<KnownOfZones> {
-  const failing = await db
-    .selectFrom('error_days')
+export async function findKnownZones(db: Db, owner: Owner, at: Date): Promise<KnownOfZones> {
+  const yesterday = new Date(startOfDay(toUtcDay(at)) - dayMs);
+  const failing = await sumRecentErrors(db, owner, yesterday);
+  const channels = db
+    .selectFrom('channel_zones')
     .select('zone_id')
-    .distinct()
-    .where((is) => is.and({ ...ownerOf(person), fingerprint }))
-    .where('day', '>=', shiftDay(toUtcDay(at), -1))
-    .where('noticed', '<>', '{}')
-    .execute();
-  const channels = db.selectFrom('channel_zones').select('zone_id').where('tenant', '=', tenantId(person));
-  return { failing: toIds(failing), channels: toIds(await channels.execute()) };
-}
-
-function toIds(rows: readonly { readonly zone_id: string }[]): Set<string> {
-  return new Set(rows.map((row) => row.zone_id));
+    .where('tenant', '=', tenantId(owner.person));
+  const ofChannels = (await channels.execute()).map(({ zone_id: zone }) => zone);
+  return { failing: new Set(failing.keys()), channels: new Set(ofChannels) };
 }

@@ -14,7 +14,7 @@ import type { Db } from '../../../store/schema.ts';
 import { formatInteger, formatUtc } from '../../../views/blocks/format.ts';
 import type { SettingsHistory, SettingsReads } from '../../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../../zones/zone-cache.ts';
-import { type ErrorCounts, findKnownZones, findRecentErrors, readErrorDays } from './error-days.ts';
+import { type ErrorCounts, findKnownZones, readErrorDays, sumRecentErrors } from './error-days.ts';
 
 /**
  * The account of one person as a job reads it. What several jobs read within a minute is requested once.
@@ -162,7 +162,7 @@ export function createAccountReads(options: {
     open,
     drop,
     recentErrors: (owner: { readonly person: Person; readonly fingerprint: string }) =>
-      findRecentErrors(db, owner, now()),
+      sumRecentErrors(db, owner, new Date(now().getTime() - hourMs)),
   };
 }
 

@@ -218,7 +218,7 @@ export const alert = defineReportFeature('alert', {
   },
   writeFields,
   render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),
-  redraws: { fields: ['condition'] },
+  redrawsOn: ['condition'],
   findProblem: findGroupProblem,
   targetsOf: ({ condition: { target }, targets }) => ({
     [target === 'origins' ? 'zones' : target]: targets,

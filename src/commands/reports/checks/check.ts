@@ -119,8 +119,6 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> exte
   readonly words: RegExp;
   readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
   readonly describe: (figures: Figures, timeZone: string) => Section;
-  /** The baseline after a silent run: unposted changes are still to be reported. */
-  readonly keepUnreported?: (before: Baseline, found: Baseline) => Baseline;
 }
 
 export interface CollectInput<Figures, Baseline = never> {

@@ -462,11 +462,6 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
       detail: () => renderDetail(figures, timeZone),
     };
   },
-
-  // Codes that are new to a silent run are still to be reported.
-  keepUnreported: (before, found) => ({
-    zones: { ...found.zones, ...before.zones },
-  }),
 };
 
 async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {

@@ -106,29 +106,20 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
 
   describe(scans) {
     const moved = scans.filter(({ perDay }) => hasMoved(perDay, noise.blocked));
-    const blocked = sumReported(scans.map((one) => one.blocked));
-    const scanned = sumReported(scans.map((one) => one.scanned));
-    const isPartial = scans.some((one) => one.isPartial);
     const days = Math.max(0, ...scans.map((one) => one.days));
-    const last = scans
-      .flatMap((one) => one.last ?? [])
-      .toSorted()
-      .at(-1);
-    const when = last === undefined ? '' : ` ${agree(days, 'on', 'in')} ${describeDays(last, days)}`;
-    const hasShare = blocked !== undefined && scanned !== undefined && scanned > 0 && blocked <= scanned;
-    const share = hasShare ? ` (${formatPercent(blocked, scanned)})` : '';
-    const numbers = [
-      blocked === undefined
-        ? '*Blocked uploads:* not reported'
-        : `*${isPartial ? 'At least ' : ''}${pluralize(blocked, 'upload')} blocked*`,
-      scanned === undefined
-        ? 'files scanned: not reported'
-        : `${pluralize(scanned, 'file')} scanned${when}${share}`,
-    ];
+    const total = {
+      blocked: sumReported(scans.map((one) => one.blocked)),
+      scanned: sumReported(scans.map((one) => one.scanned)),
+      isPartial: scans.some((one) => one.isPartial),
+      days,
+      last: scans
+        .flatMap((one) => one.last ?? [])
+        .toSorted()
+        .at(-1),
+    };
     const [only] = scans.length === 1 ? scans : [];
-    const isReported = blocked !== undefined || scanned !== undefined;
     return {
-      troubles: blocked ?? 0,
+      troubles: total.blocked ?? 0,
       since: scans.map(({ since }) => since),
       findings: moved.map(({ id, perDay, days }) => ({
         weight: 4,
@@ -136,13 +127,13 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
           `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${perDay ? describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days)) : 'blocked uploads'}`,
         isWholeTotal: scans.length === 1,
       })),
-      number: isReported ? numbers.join(' · ') : '*Upload scanning:* nothing reported',
-      compared: isReported ? describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)) : '',
+      number: describeScans(total),
+      compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
       detail:
         scans.length === 0
           ? undefined
           : () => ({
-              lines: scans.map(renderScan),
+              lines: scans.map((one) => `${describeScans(one)} · shield zone ${escapeMrkdwn(one.id, 20)}`),
               table: [],
               note: 'By the CDN’s own days; today is not over and not counted.',
               chart: renderDayChart(scans),
@@ -206,18 +197,28 @@ function daysBefore(days: number): string {
   return `the ${agree(days, 'day', formatCount(days, 'day'))} before`;
 }
 
-function describeDays(last: string, days: number): string {
-  return days > 1 ? `${formatCount(days, 'day')} to ${formatShortDay(last)}` : formatShortDay(last);
-}
-
-function renderScan({ id, scanned, blocked, isPartial, last, days }: ScanFigures): string {
-  const when = last === undefined ? 'no day reported' : describeDays(last, days);
-  const least = isPartial && blocked !== undefined ? 'at least ' : '';
-  const isReported = blocked !== undefined || scanned !== undefined;
-  const numbers = isReported
-    ? `*${least}${pluralize(blocked, 'upload')} blocked*, ${pluralize(scanned, 'file')} scanned`
-    : 'Nothing reported';
-  return `${numbers}, ${when} · shield zone ${escapeMrkdwn(id, 20)}`;
+/** `*40 uploads blocked* · 1,000 files scanned on 9 Nov (4 %)` */
+function describeScans({
+  blocked,
+  scanned,
+  isPartial,
+  last,
+  days,
+}: Pick<ScanFigures, 'blocked' | 'scanned' | 'isPartial' | 'last' | 'days'>): string {
+  if (blocked === undefined && scanned === undefined) return '*Upload scanning:* nothing reported';
+  const dates = days > 1 ? `in ${formatCount(days, 'day')} to` : 'on';
+  const when = last === undefined ? '' : ` ${dates} ${formatShortDay(last)}`;
+  const hasShare = blocked !== undefined && scanned !== undefined && scanned > 0 && blocked <= scanned;
+  const share = hasShare ? ` (${formatPercent(blocked, scanned)})` : '';
+  const uploads =
+    blocked === undefined
+      ? '*Blocked uploads:* not reported'
+      : `*${isPartial ? 'At least ' : ''}${pluralize(blocked, 'upload')} blocked*`;
+  const files =
+    scanned === undefined
+      ? 'files scanned: not reported'
+      : `${pluralize(scanned, 'file')} scanned${when}${share}`;
+  return `${uploads} · ${files}`;
 }
 
 function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {

@@ -152,9 +152,6 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCurso
             }),
     };
   },
-
-  // Until they are posted, changes stay behind the cursor.
-  keepUnreported: (before) => before,
 };
 
 async function collectSettings({ account, now, targets, baseline }: CollectInput<unknown, DigestCursor>) {

@@ -167,9 +167,6 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
       detail: () => renderDetail(figures, timeZone),
     };
   },
-
-  keepUnreported: (before, found) =>
-    before.scope === found.scope && before.since === found.since ? before : found,
 };
 
 const emptyList =

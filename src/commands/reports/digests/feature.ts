@@ -76,8 +76,8 @@ export const digestFields = z
     channel: z
       .string({ error: 'Pick a channel.' })
       .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
-    only: z.enum(['always', 'changed', 'new', 'above'], { error: 'Choose from the list.' }).default('always'),
-    above: z.string().optional(),
+    only: z.enum(['always', 'changed', 'new'], { error: 'Choose from the list.' }).default('always'),
+    above: z.string().default(''),
   })
   .transform((fields, issues): DigestOrder => {
     const kinds = digestKinds.filter(({ name }) => fields.kind.includes(name));
@@ -86,12 +86,10 @@ export const digestFields = z
       issues.addIssue({ code: 'custom', path: [field], message });
     for (const { target, missingTarget } of kinds)
       if (missingTarget !== undefined && targets[target].length === 0) wrong('target', missingTarget);
-    // The field for the number appears a moment after the choice.
-    if (only === 'above' && above === undefined)
-      wrong('only', 'Choose it again, then enter the number above.');
-    else if (only === 'above' && !/^\s*\d{1,9}\s*$/u.test(above ?? ''))
+    const number = above.trim();
+    if (!/^\d{0,9}$/u.test(number))
       wrong('above', `A whole number from 0 to ${formatInteger(views.mostAbove)}.`);
-    const threshold = only === 'above' ? { above: Number(above) } : only;
+    const threshold = number === '' ? only : { above: Number(number) };
     return {
       subject: { kinds, targets, only: threshold, timeZone: timezone },
       schedule: { time, everyHours: repeat, zone: timezone, ...days },
@@ -110,7 +108,7 @@ export function writeFields({ subject: { kinds, targets, only }, schedule, chann
     ...(everyHours === undefined ? {} : { repeat: String(everyHours) }),
     days: [chosen, monthDays.map(String)].flat(),
     timezone: zone,
-    ...(typeof only === 'string' ? { only } : { only: 'above', above: String(only.above) }),
+    ...(typeof only === 'string' ? { only } : { above: String(only.above) }),
   };
 }
 
@@ -224,7 +222,7 @@ export const digest = defineReportFeature('digest', {
   },
   writeFields,
   render: (fields, notes) => views.renderDigestForm(fields, notes, digestKinds),
-  redraws: { fields: ['kind', 'only'], preservesInputs: true },
+  redrawsOn: [],
   targetsOf: ({ targets }) => targets,
   preview: {
     verb: 'preview',

@@ -103,11 +103,12 @@ async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
   await failed.set({ failures: 0 }).execute();
   // A person who presses "Run now" wants to see it.
   const isSilent = quiet && run.by_hand === null && run.missed === 0;
-  const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
   const figures = JSON.stringify(collected);
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
-    await storePendingBaseline(trx, run, remembered);
+    // After a silent run people know what they were told before; a first run begins with what it found.
+    const told = isSilent ? past.baseline?.byKind : {};
+    await storePendingBaseline(trx, run, { byKind: { ...baseline.byKind, ...told } });
     if (isSilent) return acceptBaseline(trx, run);
     const late = isLate ? now().toISOString() : undefined;
     await putPost(trx, attempt, { arrives: 'sent', order: { only, timeZone }, late, replies: thread.length });
@@ -362,18 +363,4 @@ function nameUnread({ kind, what }: UnreadPart): string {
   if (what === undefined) return label.toLowerCase();
   const noun = target === 'zones' ? '' : `${targetTypes[target].noun.toLowerCase()} `;
   return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
-}
-
-/** After a silent run people know what they were told before; a first run begins with what it found. */
-export function baselineAfterSilence(
-  before: DigestBaseline | undefined,
-  found: DigestBaseline,
-): DigestBaseline {
-  const byKind: Record<string, unknown> = { ...found.byKind };
-  for (const { name, keepUnreported } of digestKinds) {
-    const [old, latest] = [before?.byKind[name], found.byKind[name]];
-    if (keepUnreported && old !== undefined && latest !== undefined)
-      byKind[name] = keepUnreported(old, latest);
-  }
-  return { byKind };
 }

@@ -122,7 +122,7 @@ test('what a silent run found is told by the next one that speaks', async () => 
 });
 
 const now = new Date('2026-11-11T00:00:00Z');
-type Baseline = Parameters<NonNullable<typeof zonesDigest.keepUnreported>>[0];
+type Baseline = Parameters<typeof zonesDigest.collect>[0]['baseline'];
 
 function collect(zones: readonly ZoneSummary[], baseline?: Baseline, skipped = 0) {
   const account = { pullZones: { all: async () => ({ zones, skipped }) } } as unknown as AccountReads;
