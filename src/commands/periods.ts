@@ -104,7 +104,7 @@ const months = 'january february march april may june july august september octo
 const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?|y(?:ears?)?)';
 const dayNames = '(?:sun|mon|tue|wed|thu|fri|sat)';
 const isMonth = `(?:${months.map((month) => month.slice(0, 3)).join('|')})`;
-const hours = String.raw`(\d{1,2})(?::00)? ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?(?:[ap]m|${isMonth}))`;
+const hours = String.raw`(\d{1,2})(?::00)? ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
 const weekday = `(${dayNames}[a-z]*)`;
 const isWeekday = new RegExp(`^${weekday}`, 'u');
 
@@ -206,6 +206,7 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   const clock = toLocalTime(zone === '' ? timeZone : 'UTC', now);
   const monday = shiftDay(clock.day, 1 - clock.weekday);
   const [, named] = /^(?:since )?(?:the )?(?:this |start of (?:the )?)(hour|week|month)$/u.exec(bare) ?? [];
+  if (/^next (?:week|weekend|month|year)$/u.test(bare)) return `tomorrow${zone}`;
   if (named === 'hour') return `since ${Math.floor(clock.minutes / 60)}:00${zone}`;
   if (named === 'week') return `since ${monday}${zone}`;
   if (named === 'month') return `since ${clock.day.slice(0, 8)}01${zone}`;
@@ -406,13 +407,13 @@ function readDay(typed: string, today: string, asked: Asked): string | undefined
   if (words === 'yesterday') return shiftDay(today, -1);
   if (words === 'day before yesterday') return shiftDay(today, -2);
   if (words === 'tomorrow') return shiftDay(today, 1);
-  const [, before, name] = /^(last )?([a-z]{3,9})$/u.exec(words) ?? [];
+  const [, before, name] = /^(last |next )?([a-z]{3,9})$/u.exec(words) ?? [];
   const weekday = weekdays.findIndex(
     (day) => day === name || (day.startsWith(name ?? '-') && /^(?:...|tues|thurs?)$/u.test(name ?? '')),
   );
   if (weekday >= 0) {
     const back = (new Date(startOfDay(today)).getUTCDay() - weekday + 7) % 7;
-    return shiftDay(today, -(back === 0 && before ? 7 : back));
+    return shiftDay(today, before === 'next ' ? 7 - back : -(back === 0 && before ? 7 : back));
   }
   const date = readDate(words, today);
   if (!date) return undefined;
@@ -435,9 +436,11 @@ function readDate(words: string, today: string): [number, number, number] | unde
     months.findIndex(
       (one) => name !== undefined && (one.startsWith(name) || (name === 'sept' && one === 'september')),
     ) + 1;
-  if (at === 0 || (before === undefined) === (behind === undefined)) return undefined;
+  if (at === 0 || (before ?? behind) === undefined) return undefined;
   const day = Number(before ?? behind);
-  return [named === undefined ? guessYear(at, day, today) : Number(named), at, day];
+  // `26 nov 25`
+  const written = before !== undefined && behind !== undefined ? `20${behind.padStart(2, '0')}` : named;
+  return [written === undefined ? guessYear(at, day, today) : Number(written), at, day];
 }
 
 /** Days ahead in which a date without a year is taken for a coming one. */
@@ -449,17 +452,17 @@ function guessYear(month: number, day: number, today: string): number {
   const daysAhead = (of: number): number => (Date.UTC(of, month - 1, day) - startOfDay(today)) / dayMs;
   if (daysAhead(year) > nearDays) return year - 1;
   if (daysAhead(year) >= 0) return year;
-  return daysAhead(year + 1) <= nearDays / 2 ? year + 1 : year;
+  return daysAhead(year + 1) <= nearDays ? year + 1 : year;
 }
 
 /** @throws UserError for a day that has not begun on the clocks of the zone. */
 function assertBegun(day: string, zone: string, asked: Asked): void {
   const today = toLocalDay(asked.now.getTime(), zone);
   if (day <= today) return;
-  const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`;
+  const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`.replace('-02-29', '-02-28');
   const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
   const message = `${written} has not started yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
-  if (!/\d{4}|tomorrow/u.test(asked.typed)) {
+  if (!/\d{4}|tomorrow|next/u.test(asked.typed)) {
     const hint = `Type an earlier day, or \`${yearBefore}\` for last year’s.`;
     throw refuse(asked, message, hint, ['today', yearBefore]);
   }

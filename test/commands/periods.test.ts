@@ -59,6 +59,9 @@ test.each([
   ['10:00–12:00', '11-21T09:00', '11-21T11:00'],
   ['10:00 — 12:00', '11-21T09:00', '11-21T11:00'],
   ['from 10 to 12', '11-21T09:00', '11-21T11:00'],
+  ['from 10 to 12 nov 20', '11-20T09:00', '11-20T11:00'],
+  ['10-12 nov 20 2026', '11-20T09:00', '11-20T11:00'],
+  ['from 10 to 12 nov', '11-09T23:00', '11-12T23:00'],
   ['between 9 and 11 yesterday', '11-20T08:00', '11-20T10:00'],
   ['until 10:00', '11-20T23:00', '11-21T09:00'],
   ['before noon', '11-20T23:00', '11-21T11:00'],
@@ -207,6 +210,10 @@ describe('a day is never silently another one', () => {
     ['26 Nov', '2026-11-25T20:00:00Z', 'America/Los_Angeles', '26 Nov 2026'],
     ['3 Jan', '2026-12-30T12:00:00Z', 'UTC', '3 Jan 2027'],
     ['20 Dec', '2026-11-25T20:00:00Z', 'UTC', '20 Dec 2026'],
+    ['2 Jan', '2026-11-25T20:00:00Z', 'UTC', '2 Jan 2027'],
+    ['29 Feb', '2028-02-28T12:00:00Z', 'UTC', '29 Feb 2028'],
+    ['next thursday', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
+    ['next week', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
     ['28 Nov to 30 Nov', '2026-11-25T20:00:00Z', 'UTC', '28 Nov 2026'],
   ])('%s on %s in %s has not begun', (typed, at, zone, day) => {
     expect(refuse(typed, zone, new Date(at)).message).toContain(day);
@@ -216,6 +223,7 @@ describe('a day is never silently another one', () => {
     ['20 Nov', '2027-01-05T12:00:00Z', '11-20T00:00'],
     ['20 Jun', '2026-11-25T12:00:00Z', '06-20T00:00'],
     ['1 Mar', '2026-11-25T12:00:00Z', '03-01T00:00'],
+    ['26 nov 25', '2026-11-27T12:00:00Z', '2025-11-26T00:00'.slice(2)],
   ])('%s on %s is the last one', (typed, at, from) => {
     expect(read(typed, 'UTC', new Date(at))[0]).toBe(from);
   });

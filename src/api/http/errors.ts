@@ -93,12 +93,19 @@ export function classifyStatus(status: number, words: ErrorDetails, isHtml: bool
 }
 
 const keyWords =
-  /authori[sz]|authenti|\b(?:api|access|account)[ -]?keys?\b|accesskey|\bkeys?\b|credential|token|permission|forbidden|access denied|\brole|privilege|sign(?:ed)? in|log(?:ged)? in/iu;
+  /authori[sz]|authenti|\bkeys?\b|token|permission|forbidden|access denied|\brole|privilege|sign(?:ed)? in|\blog(?:ged)? ?in\b/iu;
+/** With these no word of `otherCauses` matters. */
+const surelyKey = /\b(?:api|access|account|your)[ -]?keys?\b|accesskey|credential/iu;
+const otherCauses =
+  /\b(?:window|range|hours?|days?|dates?|plan|subscription|filters?|fields?|too many|too long|suspended|continuation|cache|unexpected|limit|quota)\b/iu;
 
 /** Whether the key can be the reason: nothing is said, or something about keys and rights. An error key tells more. */
-function isAboutKey({ kind, serviceMessage: message = '', errorKey = '' }: ErrorDetails): boolean {
+function isAboutKey({ kind, serviceMessage = '', errorKey = '', fieldErrors }: ErrorDetails): boolean {
   if (kind === 'envelope' && errorKey !== '') return false;
-  return (message === '' && errorKey === '') || keyWords.test(`${message} ${errorKey.replaceAll('_', ' ')}`);
+  const message = fieldErrors.length > 0 ? fieldErrors.map((one) => one.message).join(' ') : serviceMessage;
+  const words = `${message} ${errorKey.replaceAll('_', ' ')}`;
+  if (words.trim() === '' || surelyKey.test(words)) return true;
+  return keyWords.test(words) && !otherCauses.test(words);
 }
 
 export function toSentence(value: unknown): string | undefined {

@@ -166,8 +166,11 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         if (error instanceof ApiError && error.code === 'cancelled') throw error;
         return '';
       });
-      const { kind, ...facts } = readErrorBody(parseJson(text), hide);
-      const code = classifyStatus(status, { kind, ...facts }, isHtml(headers.get('content-type'), text));
+      const isPage = isHtml(headers.get('content-type'), text);
+      // A refusal may be a sentence; the text of a broken service is for its developers.
+      const body = parseJson(text) ?? (isPage || status >= 500 ? undefined : text);
+      const { kind, ...facts } = readErrorBody(body, hide);
+      const code = classifyStatus(status, { kind, ...facts }, isPage);
       throw fail(code, { ...facts, retryAfterSeconds: readRetryAfter(headers.get('retry-after'), now()) });
     }
     return {

@@ -72,6 +72,14 @@ test('an error says what the service said, with its request id', async () => {
   expect(await expectApiError(list(foreign))).toMatchObject({ code: 'not_found', requestId: undefined });
 });
 
+test('a refusal in plain text is told; the text of a broken service is not', async () => {
+  const text = 'The window must be within the last 72 hours';
+  const refused = await expectApiError(deleteVolume(await answerAlways(401, text)));
+  expect(refused).toMatchObject({ code: 'refused', serviceMessage: text });
+  const broken = await expectApiError(deleteVolume(await answerAlways(500, 'at System.Web')));
+  expect(broken.serviceMessage).toBeUndefined();
+});
+
 test('a read that met a 5xx is asked again, twice at most', async () => {
   const cdn = await answerAlways(502, '<html>Bad Gateway</html>');
   expect(await expectApiError(list(cdn))).toMatchObject({ code: 'unavailable', status: 502 });
