@@ -210,24 +210,6 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
   expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
 }, 60_000);
 
-test('a CDN that goes down in the middle of a run: few more requests, and one message with what was read', async () => {
-  await using harness = await open();
-  await harness.createDaily(alice, {
-    subject: {
-      kinds: ['zones', 'errors', 'scanning'].map(findDigestKind),
-      targets: { zones: [], shieldZones: ['501', '502', '503', '504', '505', '506'], apps: [] },
-      only: 'always',
-      timeZone: 'UTC',
-    },
-  });
-  harness.cdn.faults.add({ match: { method: 'GET' }, skip: 1, status: 503, times: Number.POSITIVE_INFINITY });
-  harness.advance(hour + minute);
-  await harness.runJobsFor(10);
-  expect(harness.cdn.requests.length).toBeLessThanOrEqual(12);
-  expect(harness.readChannel()).toEqual([expect.stringMatching(/4 zones/)]);
-  expect(Object.values(await harness.runStates())).toEqual(['sent']);
-});
-
 /** Pauses what Alice owns. */
 async function pauseAll({ pauseFor }: DigestHarness): Promise<void> {
   await pauseFor({ person: alice, tenant: 'T0ACME000' });
@@ -239,18 +221,6 @@ async function noticeStates({ db }: DigestHarness): Promise<(string | null)[]> {
 }
 
 const isPaused = expect.stringMatching(says.paused('owner-gone'));
-
-test('each pause is announced once, by any number of processes', async () => {
-  await using harness = await open();
-  for (let n = 0; n < 3; n += 1) await harness.createDaily();
-  await pauseAll(harness);
-  for (let times = 0; times < 4; times += 1) {
-    await Promise.all([harness.runJobs(), harness.runJobs(), harness.runJobs()]);
-    harness.advance(minute);
-  }
-  expect(harness.readChannel()).toEqual([isPaused, isPaused, isPaused]);
-  expect(harness.channelPosts()).toHaveLength(3);
-});
 
 test('the token is void: the hourly reconciliation announces the pause once it works again', async () => {
   await using harness = await open();

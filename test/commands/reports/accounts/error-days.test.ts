@@ -226,11 +226,6 @@ describe('one download of a day', () => {
     expect([sumOf(day), day.undated]).toEqual([2, 1]);
   });
 
-  test('replaces what was counted', async () => {
-    const three = await countLog([entry('1', start), entry('2', start), entry('3', start + hourMs)]);
-    expect(sumOf(await countLog([entry('1', start)], { before: three }))).toBe(1);
-  });
-
   test('notices a code once', async () => {
     const first = await countLog([entry('1', start, 'a')], { at: start + hourMs });
     const second = await countLog([entry('1', start, 'a'), entry('2', start, 'b')], {

@@ -93,35 +93,6 @@ test('a list that a job read answers commands at once', async () => {
   expect(world.zoneLists.size()).toBe(2);
 });
 
-test('a zone’s log is downloaded once for all who ask while it is read, also when one of them leaves', async () => {
-  const world = await startAccounts(await embedded.emptyDatabase());
-  world.simulator.data.originErrors.count = 3;
-  const answer = Promise.withResolvers<void>();
-  world.simulator.faults.add({ match: { host: 'origin-logging' }, until: answer.promise });
-  const gone = new AbortController();
-  const [one, two, three] = await Promise.all(
-    [never, never, gone.signal].map((signal) => world.accounts.open(alice, signal)),
-  );
-  const reads = [one, two, three].map((account) => account?.errors('1001'));
-  await world.simulator.received(({ host }) => host === 'origin-logging');
-  gone.abort();
-  await expect(reads[2]).rejects.toMatchObject({ code: 'cancelled' });
-  answer.resolve();
-  const counts = await Promise.all([reads[0], reads[1], two?.errors('1001')]);
-  expect(new Set(counts).size).toBe(1);
-  expect(world.requests(/11-20-2026/)).toBe(1);
-});
-
-test('a failure reaches all who wait and is not kept', async () => {
-  const world = await startAccounts(await embedded.emptyDatabase());
-  world.simulator.faults.add({ match: { path: /pullzone/ }, status: 401 });
-  const { pullZones } = await world.accounts.open(alice, never);
-  const failed = await Promise.allSettled([pullZones.all(), pullZones.all()]);
-  expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
-  expect((await pullZones.all()).zones).toHaveLength(12);
-  expect(world.requests(/pullzone/)).toBe(2);
-});
-
 test('a person without a key gets the sentence that leads to connecting one', async () => {
   const world = await startAccounts(await embedded.emptyDatabase());
   await expect(world.accounts.open(bob, never)).rejects.toMatchObject({ offer: 'connect' });

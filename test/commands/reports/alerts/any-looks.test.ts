@@ -8,8 +8,6 @@ interface Look {
   readonly wrong: readonly string[];
   readonly unread: readonly string[];
   readonly value: number | undefined;
-  /** Happened since the look before. */
-  readonly count: number;
 }
 
 const ids = ['a', 'b', 'c', 'd'] as const;
@@ -18,7 +16,6 @@ const anyLook: fc.Arbitrary<Look> = fc.record({
   wrong: someIds,
   unread: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: someIds }),
   value: fc.option(fc.nat(1000), { nil: undefined }),
-  count: fc.nat(9),
 });
 const anyDamping = fc
   .record({ wrong: fc.integer({ min: 1, max: 3 }), more: fc.nat(2), close: fc.integer({ min: 1, max: 4 }) })
@@ -48,10 +45,8 @@ function run(
   let known: Look[] = [];
   for (const [nth, look] of looks.entries()) {
     known = [...known, look];
-    const countSince = (from: number): number =>
-      known.reduce((sum, { count }, nth) => (at(nth) >= from ? sum + count : sum), 0);
     const now = new Date(at(nth));
-    const step = advance({ recent }, open, { ...observe(look), countSince }, { now, ...about });
+    const step = advance({ recent }, open, observe(look), { now, ...about });
     check({ step, before: open, recent: known });
     ({ recent } = step);
     open = step.move === 'open' || step.move === 'update' ? step.figures : undefined;
@@ -124,34 +119,9 @@ test('a part joins once until it has left, and leaves once, after k looks in whi
   );
 });
 
-test('the total is the sum of what was counted, the worst is the highest value, and the chart is bounded', () => {
-  fc.assert(
-    fc.property(
-      fc.array(anyLook, { maxLength: 60 }),
-      fc.integer({ min: 1, max: 12 }),
-      anyRun[1],
-      (looks, times, about) => {
-        let [total, worst]: [number, number | undefined] = [0, undefined];
-        const long = Array.from({ length: times }, () => looks).flat();
-        run(long, about, ({ step: { move, figures }, recent }) => {
-          if (move === 'nothing') return;
-          if (move === 'open') [total, worst] = [0, undefined];
-          const { count, value } = recent.at(-1) as Look;
-          total += count;
-          if (value !== undefined) worst = Math.max(worst ?? 0, value);
-          expect(figures?.total).toBe(total);
-          expect(figures?.series.length).toBeLessThanOrEqual(8);
-          expect(figures?.worst.value).toBe(worst);
-        });
-      },
-    ),
-    { numRuns: 50 },
-  );
-});
-
 test('of more parts than are kept those that do not fit are not told again at each look', () => {
   const wrong = Array.from({ length: 70 }, (_, nth) => `zone${nth}`);
-  const look = { wrong, unread: [], value: undefined, count: 0 };
+  const look = { wrong, unread: [], value: undefined };
   const told: number[] = [];
   run(
     Array.from({ length: 4 }, () => look),
@@ -169,7 +139,7 @@ test('of more parts than are kept those that do not fit are not told again at ea
 function describeMoves(looks: readonly Partial<Look>[], isEvent = false): string[] {
   const moves: string[] = [];
   const about = { damping: { open: [1, 1], close: 2 } as const, isEvent };
-  const whole = looks.map((look) => ({ wrong: [], unread: [], value: undefined, count: 0, ...look }));
+  const whole = looks.map((look) => ({ wrong: [], unread: [], value: undefined, ...look }));
   run(whole, about, ({ step: { move, figures, left } }) => {
     const names = [...(figures?.parts ?? []).map(({ name }) => name), ...left.map(({ name }) => `-${name}`)];
     moves.push([move, ...names].join(' '));

@@ -5,7 +5,7 @@ import { createRandom } from '../../../../simulator/cdn/dice.ts';
 import type { Alert, Incident } from '../../../../src/views/reports/report.ts';
 import type { TestSubject } from '../../../support/alerts/harness.ts';
 import { createAlertHarness } from '../../../support/alerts/harness.ts';
-import { createErrorSeries, isIn, type Span, span } from '../../../support/alerts/series.ts';
+import { createErrorSeries, isIn, span } from '../../../support/alerts/series.ts';
 import { alice } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 
@@ -23,8 +23,6 @@ const errors = {
   burst: span('2027-03-24 10:02', '2027-03-24 11:10'),
   overMidnight: span('2027-03-26 23:40', '2027-03-27 00:35'),
   late: span('2027-03-30 14:00', '2027-03-30 14:30'),
-  /** As many as the alert allows, now and then some more. */
-  onTheEdge: span('2027-04-01 09:00', '2027-04-01 12:00'),
   overTheGap: span('2027-04-03 12:30', '2027-04-03 17:00'),
 };
 const gaps = [span('2027-04-02 01:00', '2027-04-02 04:00'), span('2027-04-03 13:05', '2027-04-03 16:05')];
@@ -41,8 +39,6 @@ const suspended = [
 ];
 const night = span('2027-03-27 20:00', '2027-03-28 07:30');
 const failing = span('2027-03-24 18:00', '2027-03-24 19:00');
-const slow = span('2027-03-29 03:00', '2027-03-29 05:00');
-const nearLimit = span('2027-03-29 12:00', '2027-04-01 00:00');
 const settingChanges = [Date.UTC(2027, 2, 26, 9, 7), Date.UTC(2027, 3, 2, 2, 10)];
 const newCodes = [Date.UTC(2027, 2, 29, 15, 1), Date.UTC(2027, 3, 4, 0, 5)];
 
@@ -61,18 +57,13 @@ test('a fortnight: each incident is opened once and closed once, none is invente
   fillErrors(series);
   // The day before has many: they are not of now.
   series.add(span('2027-03-21 18:00', '2027-03-21 21:00'), 2000);
-  for (const zone of cdn.data.zones)
-    Object.assign(zone, { MonthlyBandwidthLimit: 1e12, MonthlyBandwidthUsed: 0 });
   const changeWorld = (now: number): void => {
     series.showUntil(now);
     const isFlapping = isIn(disabled.flapping, now) && Math.floor(now / (every * minute)) % 2 === 0;
     api.Enabled = !isIn(disabled.first, now) && !isIn(disabled.together, now) && !isFlapping;
     video.Suspended = suspended.some((one) => isIn(one, now));
     docs.Enabled = !isIn(night, now);
-    video.MonthlyBandwidthUsed = useUntil(now, nearLimit);
-    docs.MonthlyBandwidthUsed = forecastUse(now);
     app.status = isIn(failing, now) || isBlip(now) ? 'failing' : 'active';
-    app.currentLatency = isIn(slow, now) || isBlip(now) ? 900 : 40;
     shop.CacheControlMaxAgeOverride = 60 + settingChanges.filter((at) => at <= now).length;
   };
 
@@ -88,11 +79,8 @@ test('a fortnight: each incident is opened once and closed once, none is invente
       timeZone: 'Europe/Vienna',
       hours: { weekdays: [1, 2, 3, 4, 5, 6, 7], from: '08:00', until: '18:00' },
     }),
-    limit: await alert({ condition: 'zone-limit', targets: of(video), every: 60, threshold: 90 }),
-    forecast: await alert({ condition: 'zone-forecast', targets: of(docs), every: 60 }),
     settings: await alert({ condition: 'settings', targets: of(shop), every: 60 }),
     status: await alert({ condition: 'app-status', targets: [app.id], every: 30 }),
-    latency: await alert({ condition: 'app-latency', targets: [app.id], every: 30, threshold: 500 }),
   };
 
   // Edits and replies follow a look in some seconds.
@@ -145,8 +133,6 @@ function fillErrors(series: ReturnType<typeof createErrorSeries>): void {
   for (const one of [errors.burst, errors.overMidnight, errors.overTheGap, unseen])
     series.add(one, Math.round((one.until - one.from) / 5_000));
   series.add(errors.late, 300, { lateMs: 11 * minute });
-  for (let at = errors.onTheEdge.from; at < errors.onTheEdge.until; at += window * minute)
-    series.add({ from: at, until: at + (window / 2) * minute }, 38);
   for (const [nth, at] of newCodes.entries())
     for (const from of [at, at + 40 * minute, at + 5 * hour])
       series.add({ from, until: from + minute }, 2, { code: `new_code_${nth}` });
@@ -156,22 +142,6 @@ function fillErrors(series: ReturnType<typeof createErrorSeries>): void {
 function isBlip(at: number): boolean {
   const inDay = at % (24 * hour);
   return inDay >= 12 * hour && inDay < 12 * hour + 10 * minute;
-}
-
-/** Bytes of the month so far: the limit's share is 90 % when the span begins. */
-function useUntil(now: number, { from }: Span): number {
-  const [start, april] = [Date.UTC(2027, 2, 1), Date.UTC(2027, 3, 1)];
-  if (now >= april) return ((now - april) / (from - start)) * 0.5e12;
-  return Math.min(0.99e12, ((now - start) / (from - start)) * 0.9e12);
-}
-
-/** 80 % of the limit in a month, from 24 March on three times as much a day. */
-function forecastUse(now: number): number {
-  const [start, april] = [Date.UTC(2027, 2, 1), Date.UTC(2027, 3, 1)];
-  const change = Date.UTC(2027, 2, 24);
-  const perMs = 0.8e12 / (april - start);
-  if (now >= april) return (now - april) * perMs;
-  return (now - start + 2 * Math.max(0, now - change)) * perMs;
 }
 
 function format(at: Date): string {

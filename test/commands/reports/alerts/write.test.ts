@@ -52,16 +52,6 @@ test('an incident is one message that is kept up to date, with its changes in th
   expect(incident?.closedAt).toBeInstanceOf(Date);
 });
 
-test('clean checks before an incident is over are told as such, with what is left until then', async () => {
-  await using harness = await open();
-  await harness.createAlert();
-  harness.setEnabled(0, false);
-  await harness.look();
-  harness.setEnabled(0, true);
-  await harness.look();
-  expect(readAll(harness)).toMatchSnapshot();
-});
-
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
   await using harness = await open();
   const alert = await fire(harness);

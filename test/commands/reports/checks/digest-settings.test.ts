@@ -55,13 +55,3 @@ test('below its number a digest stays silent, and tells all of it later', async 
   const [told = ''] = await runDay(harness);
   expect(told).toMatchSnapshot();
 });
-
-test('of chosen zones only theirs are told', async () => {
-  await using harness = await createDigestHarness(await embedded.emptyDatabase());
-  await harness.createDaily(alice, changedSettings('changed', ['1002']));
-  await runDay(harness);
-  change(harness, 0, { EnableTLS1: true });
-  expect(await runDay(harness)).toEqual([]);
-  change(harness, 1, { EnableTLS1: true });
-  expect(await runDay(harness)).toHaveLength(1);
-});

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
-import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { digestKinds } from '../../../../src/commands/reports/checks/list.ts';
 import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import {
@@ -14,14 +14,12 @@ import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
-import { readStable } from '../../../support/words.ts';
 import { says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-const daily = { time: '09:00', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] };
 
 async function open(): Promise<DigestHarness> {
   return createDigestHarness(await embedded.emptyDatabase());
@@ -63,24 +61,6 @@ test('after days without a process there is one message, which counts the runs t
   await harness.runJobsFor(3);
   expect(harness.readChannel()).toEqual([expect.stringMatching(says.missed(4))]);
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
-});
-
-test('a run that somebody asked for, begun hours later: it says so, or is skipped with a word', async () => {
-  for (const { hours, notes } of [
-    { hours: 5, notes: [says.late('Mon 23 Nov 08:00', 'Mon 23 Nov 13:00'), says.askedForBy()] },
-    { hours: 7, notes: [says.skipped('Mon 23 Nov 08:00')] },
-  ]) {
-    await using harness = await open();
-    const digest = await harness.createDaily(alice, {
-      schedule: { ...daily, time: '23:00' },
-    });
-    await harness.reports.runNow(digest, alice);
-    harness.advance(hours * hour);
-    await harness.runJobsFor(2);
-    const [post = '', ...more] = harness.readChannel();
-    expect(more).toEqual([]);
-    for (const note of notes) expect(post).toMatch(note);
-  }
 });
 
 test('a digest that somebody took over is not taken over again, and that is on record', async () => {
@@ -290,21 +270,6 @@ test('a paused digest that is run by hand and refused: the run ends', async () =
   expect(Object.values(await harness.runStates())).toEqual(['failed']);
 });
 
-test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
-  await using harness = await open();
-  const digest = await harness.createDaily();
-  expect(await harness.reports.runNow(digest, alice)).toBe(true);
-  harness.advance(1_000);
-  expect(await harness.reports.runNow(digest, bob)).toBe(false);
-  await harness.runJobs();
-  expect(await harness.reports.runNow(digest, alice)).toBe(false);
-  expect(await harness.reports.runNow(digest, bob)).toBe(true);
-  await harness.runJobsFor(10);
-  expect(await harness.reports.runNow(digest, alice)).toBe(true);
-  await harness.runJobsFor(5);
-  expect(harness.readChannel()).toHaveLength(3);
-});
-
 /** A digest that has posted once. */
 async function beginRun(harness: DigestHarness): Promise<string> {
   const { id } = await harness.createDaily();
@@ -370,37 +335,6 @@ test.each([
     expect((await harness.reports.find(digest.tenant, digest.id))?.paused).toBeUndefined();
   },
 );
-
-test('a digest of what is new says nothing else, and nothing where there is none', async () => {
-  await using harness = await open();
-  const targets = { zones: [], shieldZones: [], apps: [] };
-  await harness.createDaily(alice, {
-    subject: { kinds: ['zones'].map(findDigestKind), targets, only: 'new', timeZone: 'UTC' },
-    schedule: { ...daily, everyHours: 6 },
-  });
-  const until = async (hours: number): Promise<void> => {
-    harness.advance(hours * hour);
-    await harness.runJobsFor(60, 5);
-  };
-  await until(1);
-  expect(harness.readChannel()).toHaveLength(1);
-  await until(6);
-  expect(harness.readChannel()).toHaveLength(1);
-  disable(harness, 0);
-  await until(15);
-  await until(3);
-  expect(
-    readStable(harness.readChannel().at(-1) ?? '')
-      .split('\n')
-      .slice(0, 2),
-  ).toMatchSnapshot();
-  expect(Object.entries(await harness.runStates())).toEqual([
-    ['2026-11-23T09:00', 'sent'],
-    ['2026-11-23T15:00', 'quiet'],
-    ['2026-11-23T21:00', 'skipped'],
-    ['2026-11-24T09:00', 'sent'],
-  ]);
-});
 
 test('a preview is what is posted, in a first run and in one that compares', async () => {
   await using harness = await open();
