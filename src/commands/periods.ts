@@ -1,26 +1,11 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../errors.ts';
-import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
+import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
 import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
+import { openPeriod, type Period, rollBack, wholeDays } from '../views/origin-errors/question.ts';
 import { findClosest } from './did-you-mean.ts';
-
-/** A time that was typed: one grammar for errors, changes and exports. */
-export interface TypedPeriod {
-  /** Epoch ms of a whole minute. */
-  readonly from: number;
-  /** Not part of it, and not later than now. */
-  readonly to: number;
-  /** Minutes back from now, where that was typed: it moves on when it is read again. */
-  readonly last?: number;
-  /** It ends now, and grows when it is read again: `since 10:00`, `today`. */
-  readonly isOpen?: true;
-  /** Whole UTC days, by which the CDN files its logs. */
-  readonly utcDays?: DayRange;
-  /** The end was typed before the start. */
-  readonly isSwapped?: true;
-}
 
 export interface PeriodClock {
   readonly now: Date;
@@ -40,7 +25,7 @@ const mostWords = 10;
 export function splitPeriod(
   { list, quoted }: { readonly list: readonly string[]; readonly quoted?: readonly boolean[] | undefined },
   clock: PeriodClock,
-): { readonly subject: readonly string[]; readonly period: TypedPeriod | undefined } {
+): { readonly subject: readonly string[]; readonly period: Period | undefined } {
   const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
   // The longest phrase wins; a time usually follows its subject.
   for (let length = Math.min(mostWords, list.length); length > 0; length -= 1)
@@ -157,7 +142,7 @@ function clean(typed: string): string {
 }
 
 /** Undefined where the words are not a period. @throws UserError for a day that does not exist or has not begun. */
-export function findPeriod(typed: string, clock: PeriodClock, subject = ''): TypedPeriod | undefined {
+export function findPeriod(typed: string, clock: PeriodClock, subject = ''): Period | undefined {
   const words = clean(typed)
     .replace(/^(?:(?:in|on|for|during|within|over|of|at) )+(?:the )?/u, '')
     .replace(sinceLast, '');
@@ -184,14 +169,13 @@ function readLength(words: string): number | undefined {
   return sum > 0 ? sum : undefined;
 }
 
-function readLast(words: string, { now }: PeriodClock): TypedPeriod | undefined {
+function readLast(words: string, { now }: PeriodClock): Period | undefined {
   const [, given] = lastAmounts.exec(words) ?? [];
   // A unit alone is a word.
   if (!lastAmounts.test(words) || (given === undefined && !/^(?:\d|an? |half)/u.test(words)))
     return undefined;
   const last = readLength(words.slice(given?.length ?? 0));
-  const to = floor(now.getTime());
-  return last === undefined || last > 5_000_000 ? undefined : { from: floor(to - last * minuteMs), to, last };
+  return last === undefined || last > 5_000_000 ? undefined : rollBack(last, now);
 }
 
 const dayParts: Readonly<Record<string, string>> = {
@@ -243,7 +227,7 @@ interface Asked extends PeriodClock {
   readonly subject: string;
 }
 
-function readRange(words: string, asked: Asked): TypedPeriod | undefined {
+function readRange(words: string, asked: Asked): Period | undefined {
   const { now, timeZone } = asked;
   const isSince = !words.includes('..') && /^(?:since|from|after) /u.test(words);
   const plain = words
@@ -265,7 +249,7 @@ function readRange(words: string, asked: Asked): TypedPeriod | undefined {
   // A moment alone has no length.
   if (!end && (start.minutes ?? start.at) !== undefined) return undefined;
   if (!end || (start.minutes ?? start.at ?? end.minutes ?? end.at) === undefined)
-    return wholeDays(start, end ?? start, zone, asked);
+    return readDays(start, end ?? start, zone, asked);
 
   const today = toLocalDay(now.getTime(), zone);
   // `10:00..12:00 yesterday`
@@ -287,39 +271,29 @@ function readRange(words: string, asked: Asked): TypedPeriod | undefined {
   }
   const isOpen = end.at !== undefined && typedSecond === 'now';
   if (from === to && !isOpen) return undefined;
-  const isSwapped = to < from;
-  if (isSwapped) [from, to] = [to, from];
-  return cut({ from: floor(from), to: ceil(to) }, asked, { isOpen, isSwapped });
+  if (to < from) [from, to] = [to, from];
+  return cut({ from: floor(from), to: ceil(to) }, asked, isOpen);
 }
 
 /** Whole days on the clocks of a zone, in either order. */
-function wholeDays(start: Part, end: Part, zone: string, asked: Asked): TypedPeriod | undefined {
+function readDays(start: Part, end: Part, zone: string, asked: Asked): Period | undefined {
   const [first = '', last = ''] = [start.day ?? '', end.day ?? ''].toSorted();
   if (first === '' || last === '') return undefined;
-  const bounds = { from: toInstant(first, 0, zone), to: toInstant(shiftDay(last, 1), 0, zone) };
-  const count = Math.round((startOfDay(last) - startOfDay(first)) / dayMs) + 1;
-  return { ...cut(bounds, asked), ...(isUtc(zone) && { utcDays: { first, count } }) };
+  // By those of UTC the CDN files its logs.
+  if (isUtc(zone))
+    return wholeDays({ first, count: Math.round((startOfDay(last) - startOfDay(first)) / dayMs) + 1 });
+  return cut({ from: toInstant(first, 0, zone), to: toInstant(shiftDay(last, 1), 0, zone) }, asked);
 }
 
 function isUtc(zone: string): boolean {
   return /^(?:(?:etc\/)?(?:utc|gmt)|\+00:00)$/iu.test(zone);
 }
 
-function cut(
-  { from, to }: { readonly from: number; readonly to: number },
-  asked: Asked,
-  { isOpen = false, isSwapped = false }: { readonly isOpen?: boolean; readonly isSwapped?: boolean } = {},
-): TypedPeriod {
+function cut({ from, to }: Pick<Period, 'from' | 'to'>, asked: Asked, isOpen = false): Period {
   const at = asked.now.getTime();
   if (from >= at)
     throw refuse(asked, `${formatCode(asked.typed, 60)} is in the future.`, shapes, ['today', 'yesterday']);
-  const end = floor(at) > from ? floor(at) : at;
-  return {
-    from,
-    to: to > at || to === from ? end : to,
-    ...((isOpen || to > at) && { isOpen: true }),
-    ...(isSwapped && { isSwapped: true }),
-  };
+  return isOpen || to > at ? openPeriod(from, asked.now) : { from, to };
 }
 
 const isNumber = (words: string): boolean => /^\d{1,2}$/u.test(words);

@@ -16,7 +16,7 @@ import { resolveAppToDelete } from './names.ts';
 import { loadPreview, volumeDeletion, volumeIds } from './operations/kinds/volume.ts';
 import { rejectStepRun } from './operations/messages.ts';
 import { longestReason, proposeChange } from './operations/propose.ts';
-import { toPeriod } from './origin-errors/feature.ts';
+import { limitPeriod } from './origin-errors/feature.ts';
 import { createReport } from './origin-errors/read.ts';
 import { findPeriod } from './periods.ts';
 import { findZone } from './tools/tool.ts';
@@ -98,7 +98,7 @@ const originErrorsStep: Step = {
         'The workflow’s author can write `today`, `yesterday`, a day such as `2026-11-20`, or `last 3 days`.',
       );
     const zone = await findZone(typed, context);
-    const period = toPeriod(typedPeriod, clock);
+    const period = limitPeriod(typedPeriod, clock);
     const report = await createReport({ zone, period, filters: {} }, context);
     return { outputs: describeErrors(report, toUtcDay(context.now())) };
   },

@@ -65,13 +65,12 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
     );
   let window: Window | undefined;
   if (read?.period && unread === '') {
-    const { from, to, isSwapped } = read.period;
-    window = { from: new Date(from), to: new Date(to) };
+    const { from, to } = read.period;
+    window = { from: new Date(from), to: new Date(Math.min(to, toMinute(clock.now))) };
     if (!endsInTime(window, clock.now)) {
       problems.push(endsTooEarly);
       window = undefined;
-    } else if (isSwapped)
-      problems.push('The window you typed ended before it began: start and end were swapped.');
+    }
   }
   const place = target && (await findPlace(target.channel, context).catch(note));
   return {
@@ -314,10 +313,12 @@ const windowAction: Action = {
 
 /** As far as the CDN has them. Date-time pickers have whole minutes. */
 export function chooseWindow(value: string, now: Date): Window {
-  const to = new Date(Math.floor(now.getTime() / minuteMs) * minuteMs);
+  const to = new Date(toMinute(now));
   const from = to.getTime() - (Number.parseInt(value, 10) || 24) * hourMs;
   return { from: new Date(Math.max(from, findOldestEnd(now).getTime())), to };
 }
+
+const toMinute = (at: Date): number => Math.floor(at.getTime() / minuteMs) * minuteMs;
 
 const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 

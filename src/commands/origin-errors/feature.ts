@@ -22,12 +22,10 @@ import {
 import { renderOverview, renderReading } from '../../views/origin-errors/overview.ts';
 import {
   maxFilters,
-  openPeriod,
   type Period,
   type Question,
   readZonePick,
   rollBack,
-  wholeDays,
   wordsBehindZone,
   writeFilters,
 } from '../../views/origin-errors/question.ts';
@@ -36,7 +34,7 @@ import { everyZone, renderNoZones } from '../../views/zones/list.ts';
 import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { createPeriodError, type PeriodClock, splitPeriod, type TypedPeriod } from '../periods.ts';
+import { createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
@@ -270,7 +268,7 @@ export function readRequestedPeriod(
   };
   const { subject, period: typed } = splitPeriod(words, clock);
   const zone = subject.join(' ');
-  if (typed) return { zone, period: toPeriod(typed, clock, zone) };
+  if (typed) return { zone, period: limitPeriod(typed, clock, zone) };
   const [first = '', ...others] = subject;
   const rest = others.join(' ');
   const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
@@ -279,22 +277,18 @@ export function readRequestedPeriod(
   return { zone, period: rollBack(24 * 60, now) };
 }
 
-/** The time that was typed, as the logs are read. @throws UserError if it is too long */
-export function toPeriod(typed: TypedPeriod, { now, instead }: PeriodClock, zone = ''): Period {
-  const { from, to, last, isOpen, utcDays } = typed;
-  const isTooLong = (last ?? 0) > maxDays * 24 * 60 || (utcDays?.count ?? 0) > maxDays;
-  // The day on which clocks are put back is longer.
-  if (isTooLong || to - from > maxDays * dayMs + hourMs)
-    throw new UserError(
-      `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(Math.ceil((to - from) / dayMs), 'day')}.`,
-      `Type \`last ${formatCount(maxDays, 'day')}\`, or one day.`,
-      zone === ''
-        ? undefined
-        : [`last ${formatCount(maxDays, 'day')}`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
-    );
-  if (utcDays) return wholeDays(utcDays);
-  if (last !== undefined) return rollBack(last, now);
-  return isOpen ? openPeriod(from, now) : { from, to };
+/** The period, unless it has more days than can be read at once. @throws UserError */
+export function limitPeriod(period: Period, { instead }: PeriodClock, zone = ''): Period {
+  const length = period.to - period.from;
+  // The day on which clocks are put back is longer, and the last minute has just begun.
+  if (length <= maxDays * dayMs + hourMs) return period;
+  throw new UserError(
+    `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(Math.ceil(length / dayMs), 'day')}.`,
+    `Type \`last ${formatCount(maxDays, 'day')}\`, or one day.`,
+    zone === ''
+      ? undefined
+      : [`last ${formatCount(maxDays, 'day')}`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
+  );
 }
 
 const examples: Readonly<Record<FilterKind, string>> = {

@@ -7,7 +7,7 @@ import { renderOriginErrors } from '../../views/origin-errors/origin-errors.ts';
 import { type Overview, renderOverview } from '../../views/origin-errors/overview.ts';
 import { type Question, rollBack } from '../../views/origin-errors/question.ts';
 import type { Context } from '../define.ts';
-import { readFilters, toPeriod } from '../origin-errors/feature.ts';
+import { limitPeriod, readFilters } from '../origin-errors/feature.ts';
 import { createReport, readOverview } from '../origin-errors/read.ts';
 import { findPeriod } from '../periods.ts';
 import {
@@ -76,7 +76,7 @@ function readArguments(given: Readonly<Record<string, string | undefined>>) {
 function readPeriod(typed: string | undefined, clock: { readonly now: Date; readonly timeZone: string }) {
   if (typed === undefined || typed === '') return rollBack(24 * 60, clock.now);
   const found = findPeriod(typed, clock);
-  if (found) return toPeriod(found, clock);
+  if (found) return limitPeriod(found, clock);
   throw new ToolRefusal(
     `I can’t read ${formatCode(typed, 60)} as a time.`,
     'Try 24h, yesterday, last 3 days, since 10:00 or 2026-11-20.',

@@ -4,6 +4,7 @@ import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { type Message, say } from '../../views/blocks/blocks.ts';
+import { rollBack } from '../../views/origin-errors/question.ts';
 import { renderChanges, renderCompareForm, renderComparison } from '../../views/zones/changes.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
@@ -69,14 +70,14 @@ async function readTyped(
   const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
   const { subject, period } = splitPeriod(words, clock);
   const to = clock.now.getTime();
-  const typed = period ?? { from: to - 7 * dayMs, to, last: 7 * 24 * 60 };
+  const typed = period ?? rollBack(7 * 24 * 60, clock.now);
   const from = new Date(typed.from);
   if (to - typed.from > 100 * dayMs + hourMs)
     throw new UserError('Changes are kept for 100 days.', 'Try less: `/cdn changes 100d`.');
   const zone = subject.join(' ');
   if (typed.last !== undefined) return { zone, period: { words: writeLast(typed.last), from } };
   const [start, end] = [typed.from, typed.to].map((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
-  if (typed.isOpen) return { zone, period: { words: `since_${start}`, from } };
+  if (typed.isOpen || typed.to > to) return { zone, period: { words: `since_${start}`, from } };
   return { zone, period: { words: `${start}..${end}`, from, until: new Date(typed.to) } };
 }
 
