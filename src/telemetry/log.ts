@@ -16,15 +16,21 @@ export interface Log {
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
+let standardOutput: LineWriter | undefined;
+
 /** One JSON line per entry, with its reference. Members and texts that look like a secret are masked at any depth. */
-export function createLogger(level: LogLevel, destination: LineWriter = standardOutput()): Log {
+export function createLogger(
+  level: LogLevel,
+  destination: LineWriter = (standardOutput ??=
+    createBoundedWriter(process.stdout)),
+): Log {
   const options: pino.LoggerOptions = {
     level,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     mixin: () => ({ reference: findReference() }),
     formatters: { level: (label) => ({ level: label }), log: (fields) => cleanMembers(fields, 0) },
-    hooks: { streamWrite: mask },
+    hooks: { streamWrite: (line) => redactSecrets(line.replaceAll(maskedInLines, masked)) },
   };
   return pino(options, destination);
 }
@@ -60,12 +66,6 @@ export function createBoundedWriter(stream: Writable): LineWriter {
       stream.write(line);
     },
   };
-}
-
-let shared: LineWriter | undefined;
-
-function standardOutput(): LineWriter {
-  return (shared ??= createBoundedWriter(process.stdout));
 }
 
 const masked = '[secret]';
@@ -124,7 +124,3 @@ const maskedInLines = new RegExp(
   ].join('|'),
   'gi',
 );
-
-function mask(line: string): string {
-  return redactSecrets(line.replaceAll(maskedInLines, masked));
-}

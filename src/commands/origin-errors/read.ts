@@ -324,7 +324,9 @@ export async function writeEntries(
     const flush = (): Promise<void> => {
       const rows = held.splice(0).map(toFileRow);
       entries += rows.length;
-      const written = writeText(kind === 'csv' ? writeCsv(columns, rows) : rows.map(writeLine).join(''));
+      const written = writeText(
+        kind === 'csv' ? writeCsv(columns, rows) : rows.map((row) => `${JSON.stringify(row)}\n`).join(''),
+      );
       // The next await reports a full disk; if reading failed meanwhile, none follows.
       written.catch(() => undefined);
       return written;
@@ -367,7 +369,3 @@ const columns = (
     'logId',
   ] as const satisfies (keyof FileRow)[]
 ).map((name): CsvColumn<FileRow> => ({ name, cell: (row) => row[name] }));
-
-function writeLine(row: FileRow): string {
-  return `${JSON.stringify(row)}\n`;
-}

@@ -39,7 +39,9 @@ const maxLength = 200_000;
 
 /** The hosts of the links in a Slack message, each once, without images and Slack's own. */
 export function findLinkedHosts(message: unknown): string[] {
-  const json = JSON.stringify(message, omitImages) as string | undefined;
+  const json = JSON.stringify(message, (member, value: unknown) =>
+    /image|thumb|icon/u.test(member) ? undefined : value,
+  ) as string | undefined;
   // In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself.
   const found = (json ?? '')
     .slice(0, maxLength)
@@ -49,8 +51,4 @@ export function findLinkedHosts(message: unknown): string[] {
     (host) => host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host),
   );
   return [...new Set(linked)].slice(0, maxHosts);
-}
-
-function omitImages(member: string, value: unknown): unknown {
-  return /image|thumb|icon/u.test(member) ? undefined : value;
 }

@@ -1,4 +1,5 @@
 import type { Button, KnownBlock } from '@slack/types';
+import type { EventLogFilter } from '../../api/event-logs.ts';
 import { minuteMs } from '../../lib/time.ts';
 import {
   actions,
@@ -31,16 +32,10 @@ export interface ExportRequest {
   readonly from: Date;
   readonly to: Date;
   readonly query: string;
-  readonly filters: readonly EventFilter[];
+  readonly filters: readonly EventLogFilter[];
   readonly spreadsheetSafe: boolean;
   /** The raw file is not sent. */
   readonly pseudonyms: boolean;
-}
-
-export interface EventFilter {
-  readonly field: string;
-  readonly op: string;
-  readonly value: readonly string[];
 }
 
 export type ExportState =
@@ -121,13 +116,13 @@ function describeRequest({ request }: Pick<ExportSummary, 'request'>): string {
   return `${formatSpan(request.from, request.to)} · ${describeFilters(request.query, request.filters)}`;
 }
 
-function describeFilters(query: string, filters: readonly EventFilter[]): string {
+function describeFilters(query: string, filters: readonly EventLogFilter[]): string {
   const parts = filters.map(describeFilter);
   if (query !== '') parts.unshift(`“${escapeMrkdwn(query, 100)}”`);
   return parts.length === 0 ? 'everything' : truncateLines(parts, 500, ' and ');
 }
 
-function describeFilter({ field, op, value }: EventFilter): string {
+function describeFilter({ field, op, value }: EventLogFilter): string {
   const values = truncateLines(
     value.map((one) => formatCode(one, 60)),
     300,
@@ -272,10 +267,6 @@ function renderAskedBy(one: ExportSummary): KnownBlock {
   return context(`Requested by <@${one.userId}>. ${describeRequest(one)}`);
 }
 
-function placeInWords({ channel }: Pick<ExportSummary, 'channel'>): string {
-  return channel === undefined ? 'in your direct messages with this app' : `in <#${channel}>`;
-}
-
 function renderCancelled(one: ExportSummary, by: string): Message {
   const who = by === 'system' ? 'Its owner left or disconnected their key.' : `Cancelled by <@${by}>.`;
   const text = `The export of ${zoneOf(one)} was stopped; nothing was posted.`;
@@ -283,10 +274,11 @@ function renderCancelled(one: ExportSummary, by: string): Message {
 }
 
 function renderUnknown(one: ExportSummary): Message {
+  const place = one.channel === undefined ? 'in your direct messages with this app' : `in <#${one.channel}>`;
   const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
-      `:grey_question: ${text}\nLook ${placeInWords(one)} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
+      `:grey_question: ${text}\nLook ${place} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
     ),
     renderAskedBy(one),
     actions(againButton(one, 'Not there: export again')),
