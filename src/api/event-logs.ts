@@ -95,16 +95,11 @@ async function readFileReply(reply: Reply) {
     throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');
   }
   const announced = Number(headers.get('content-length') ?? Number.NaN);
-  // No generator: one that was not begun would not pass its end on, and the connection would stay.
-  const body = {
-    async next(): Promise<IteratorResult<Uint8Array, void>> {
-      const value = held.shift();
-      return value ? { value } : chunks.next();
-    },
-    return: () => chunks.return(),
-    [Symbol.asyncIterator]: () => body,
-  };
+  async function* readBody(): AsyncGenerator<Uint8Array, void> {
+    yield* held;
+    yield* chunks;
+  }
   // The length of a compressed answer is not that of the file.
   const size = Number.isNaN(announced) || headers.has('content-encoding') ? undefined : announced;
-  return { body, length: size };
+  return { body: readBody(), length: size };
 }

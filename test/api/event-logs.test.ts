@@ -100,16 +100,6 @@ test('a file that begins with spaces without end is passed on, not kept', async 
   await file.body.return();
 });
 
-test('a file that nobody wants any more closes the connection', async () => {
-  const closed = Promise.withResolvers<string>();
-  const { file } = await exportRows((_, response) => {
-    response.on('close', () => closed.resolve('closed'));
-    response.writeHead(200).write('a,b\n');
-  });
-  await file.body.return();
-  expect(await closed.promise).toBe('closed');
-});
-
 test.each([72, 73])('a window that ended %i hours ago is refused before anything is sent', async (ago) => {
   const cdn = await startStubCdn(() => ({}));
   const wanted = { from: hours(74), to: hours(ago) };
