@@ -20,7 +20,6 @@ import { doctor } from './settings/doctor.ts';
 import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
-import { stepRequests } from './steps.ts';
 import { uploadScanning } from './upload-scanning.ts';
 import { parseWords, type Words, withoutFirst } from './words.ts';
 import { changes, compare } from './zones/changes.ts';
@@ -53,7 +52,6 @@ export const features: readonly Feature[] = [
   help,
   homeTab,
   sharing,
-  stepRequests,
 ];
 
 const commands = new Map<string, Command>();

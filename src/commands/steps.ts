@@ -1,20 +1,17 @@
 import { z } from 'zod';
 import type { Right } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
-import { parseJson } from '../lib/canonical-json.ts';
-import { minuteMs, toUtcDay } from '../lib/time.ts';
+import { toUtcDay } from '../lib/time.ts';
 import { hasCdnKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { say } from '../views/blocks/blocks.ts';
 import { formatCount } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
-import { renderProposed, renderStepRequest, type StepRequest } from '../views/operations/approvals.ts';
-import { describeAttention, describeErrors, describeUnconfirmed } from '../views/steps.ts';
+import { byWorkflow } from '../views/operations/describe.ts';
+import { describeAttention, describeErrors } from '../views/steps.ts';
 import { everyZone } from '../views/zones/list.ts';
-import type { Context, Feature } from './define.ts';
+import type { Context } from './define.ts';
 import { resolveAppToDelete } from './names.ts';
 import { loadPreview, volumeDeletion, volumeIds } from './operations/kinds/volume.ts';
-import { rejectStepRun } from './operations/messages.ts';
 import { longestReason, proposeChange } from './operations/propose.ts';
 import { limitPeriod } from './origin-errors/feature.ts';
 import { createReport } from './origin-errors/read.ts';
@@ -25,13 +22,7 @@ import { selectZones } from './zones/query.ts';
 
 type StepOutputs = Readonly<Record<string, string | number | undefined>>;
 
-/**
- * `late`: where nobody pressed a button `until` then. `ask` sends it after `late` is stored, so that a press counts.
- */
-type StepEnd =
-  | { readonly outputs: StepOutputs }
-  | 'with its operation'
-  | { readonly until: Date; readonly late: StepOutputs; readonly ask: () => Promise<void> };
+type StepEnd = { readonly outputs: StepOutputs } | 'with its operation';
 
 /** A function in manifest.yml, which has what people see of it. */
 export interface Step {
@@ -104,92 +95,31 @@ const originErrorsStep: Step = {
   },
 };
 
-// Approvers see it: the requester pressed a button and typed nothing.
-const origin = 'By a workflow: ';
-
-/** The ids are written by the workflow's author, so the approvers decide, or the person confirms by a button. */
+/** The ids are written by the workflow's author, so the approvers decide, or the person confirms. */
 const deletionStep: Step = {
   id: 'delete_volume',
   needs: 'destroy',
   inputs: { app: 'App', volume: 'Volume', reason: 'Reason' },
-  async run({ app = '', volume = '', reason = '' }, context, run) {
+  async run({ app = '', volume = '', reason = '' }, context, stepRun) {
     const appId = await resolveAppToDelete(app, context);
-    const ids = volumeIds.safeParse({ appId, volumeId: volume });
-    if (!ids.success)
+    const { data: request } = volumeIds.safeParse({ appId, volumeId: volume });
+    if (!request)
       throw new UserError(
         `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
         'The workflow’s author can write in the right ones; `/cdn app` offers the apps.',
       );
-    const asked = { ...ids.data, run, reason: `${origin}${reason}` };
-    if (asked.reason.length > longestReason)
+    if (reason.length > longestReason)
       throw new UserError(
-        `The reason is too long: at most ${formatCount(longestReason - origin.length, 'character')}.`,
+        `The reason is too long: at most ${formatCount(longestReason, 'character')}.`,
         'The workflow’s author can shorten it.',
       );
-    const preview = await loadPreview(asked, context);
-    if (preview.needs.needed > 0) {
-      await propose(asked, preview, context);
-      return 'with its operation';
-    }
-    const until = new Date(context.now().getTime() + preview.needs.minutes * minuteMs);
-    const question = renderStepRequest(asked, preview.shown, until);
-    return {
-      until,
-      late: describeUnconfirmed('expired', asked),
-      async ask() {
-        if (await context.post(context.person.userId, question)) return;
-        throw new UserError(
-          'The bot could not write to you, and you have to confirm a deletion.',
-          'Nothing was asked for. Run the workflow again, or type `/cdn volume delete`.',
-        );
-      },
-    };
+    const { needs, shown: snapshot } = await loadPreview(request, context);
+    const { policy, approvers } = needs;
+    const asked = { kind: volumeDeletion, request, reason, snapshot, policy, approvers };
+    await proposeChange({ ...asked, stepRun, via: byWorkflow }, context);
+    return 'with its operation';
   },
 };
-
-function propose(
-  { run, reason, ...ids }: StepRequest,
-  { needs: { policy, approvers }, shown }: Awaited<ReturnType<typeof loadPreview>>,
-  context: Context,
-) {
-  return proposeChange(
-    { kind: volumeDeletion, request: ids, reason, snapshot: shown, policy, approvers, stepRun: run },
-    context,
-  );
-}
-
-export const stepRequests: Feature = {
-  name: 'steps',
-  commands: [],
-  actions: [
-    {
-      id: 'steps:confirm',
-      needs: 'destroy',
-      changesHome: true,
-      async run(value, context) {
-        const asked = parseButton(value);
-        return renderProposed(await propose(asked, await loadPreview(asked, context), context));
-      },
-    },
-    {
-      id: 'steps:reject',
-      needs: 'none',
-      async run(value, { ledger, person }) {
-        const asked = parseButton(value);
-        await rejectStepRun(ledger, asked.run, person, describeUnconfirmed('cancelled', asked));
-        return say(`Not deleted: volume ${formatCode(asked.volumeId, 60)}. The workflow was notified.`);
-      },
-    },
-  ],
-};
-
-const buttonSchema = volumeIds.extend({ run: z.string().min(1), reason: z.string().max(longestReason) });
-
-function parseButton(value: string): StepRequest {
-  const { data } = buttonSchema.safeParse(parseJson(value));
-  if (data) return data;
-  throw new UserError('This button is from an older version of the bot.', 'Type `/cdn volume delete`.');
-}
 
 /** A new one is an object, a line here, and a function in manifest.yml. */
 export const steps: readonly Step[] = [zonesStep, originErrorsStep, deletionStep];

@@ -212,7 +212,8 @@ function nameOperation({ detail }: AuditRecord): string {
 
 function nameVia({ detail: { via } }: AuditRecord, before: string): string {
   if (typeof via !== 'string') return '';
-  return before + (via === 'assistant' ? 'Slack’s assistant' : name(via, 60));
+  const known: Readonly<Record<string, string>> = { assistant: 'Slack’s assistant', workflow: 'a workflow' };
+  return before + ((Object.hasOwn(known, via) && known[via]) || name(via, 60));
 }
 
 function countVotes({ detail: { have, need } }: AuditRecord): string {

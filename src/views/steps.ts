@@ -81,13 +81,3 @@ export function describeDeletion(operation: ShownOperation & { readonly state: E
   ];
   return { outcome, decided_by: decider, reference: id, summary: toOutput(join(sentences, ' ')) };
 }
-
-/** A deletion that its person was asked to confirm, and did not: nothing was requested. */
-export function describeUnconfirmed(
-  outcome: 'expired' | 'cancelled',
-  { run, volumeId }: { readonly run: string; readonly volumeId: string },
-): DeletionOutputs {
-  const how = outcome === 'expired' ? 'nobody confirmed it in time' : 'its person said no';
-  const summary = toOutput(`Delete volume ${plainText(volumeId, 60)}: ${outcome}. Nothing was sent: ${how}.`);
-  return { outcome, decided_by: undefined, reference: run, summary };
-}

@@ -1,17 +1,17 @@
-import { type Person, tenantId } from '../../auth/identity.ts';
+import type { Person } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { closeStepRun, endStepRun } from '../../outbox/complete-step.ts';
+import { endStepRun } from '../../outbox/complete-step.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
 import type { Enqueue, JobContext } from '../../store/queue.ts';
-import type { Db, Trx } from '../../store/schema.ts';
+import type { Trx } from '../../store/schema.ts';
 import {
   renderApprovalCard,
   renderChangeNotice,
   renderReminder,
   renderRequesterMessage,
 } from '../../views/operations/approvals.ts';
-import { type DeletionOutputs, describeDeletion, hasEnded } from '../../views/steps.ts';
+import { describeDeletion, hasEnded } from '../../views/steps.ts';
 import { findUndone, type Kinds } from './kinds/kind.ts';
 import { findOperation, type Operation } from './model.ts';
 import { findUndo, type ValueStore } from './values.ts';
@@ -172,30 +172,8 @@ export async function linkStepRun(
     .set({ operation_id: id })
     .where((is) => is.and({ id: run, tenant, operation_id: null, closed_at: null }))
     .executeTakeFirst();
-  if (numUpdatedRows !== 1n) throw answered();
-}
-
-/** Ends a step without an operation: its person does not want one. @throws UserError where it is too late for that. */
-export async function rejectStepRun(
-  { db, enqueue, now }: { readonly db: Db; readonly enqueue: Enqueue; readonly now: () => Date },
-  run: string,
-  person: Person,
-  outputs: DeletionOutputs,
-): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    const open = { id: run, tenant: tenantId(person), closed_at: null };
-    const rows = trx
-      .selectFrom('step_runs')
-      .select('id')
-      .where((is) => is.and(open));
-    if (!(await rows.forUpdate().executeTakeFirst())) throw answered();
-    if (!(await closeStepRun(trx, run, now()))) throw answered();
-    await endStepRun(enqueue, { run, installation: person }, { outputs }, { in: trx });
-  });
-}
-
-function answered(): UserError {
-  return new UserError(
+  if (numUpdatedRows === 1n) return;
+  throw new UserError(
     'This was answered before, or its workflow has ended meanwhile. Nothing is asked for a second time.',
     'Run the workflow again, or type `/cdn volume delete`.',
   );

@@ -16,7 +16,7 @@ import { takeLock } from '../../store/database.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderRefusal } from '../../views/blocks/failure.ts';
 import { formatCount, pluralize } from '../../views/blocks/format.ts';
-import { type ApprovalNeeds, waitsForRequester } from '../../views/operations/describe.ts';
+import { type ApprovalNeeds, byWorkflow, waitsForRequester } from '../../views/operations/describe.ts';
 import type { Context } from '../define.ts';
 import { queueExecution } from './execute.ts';
 import { countApprovals, type Kind, type OperationRow } from './kinds/kind.ts';
@@ -102,7 +102,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   await takeLock(tx.db, `assistant/${personKey(requester)}`);
   const now = tx.now().getTime();
   const own = await findRequestedBy(tx, requester, 100);
-  const asked = own.filter(({ via, createdAt }) => via !== undefined && createdAt.getTime() > now - dayMs);
+  const asked = own.filter(isByAssistant).filter(({ createdAt }) => createdAt.getTime() > now - dayMs);
   const waiting = asked.filter(({ state, expiresAt }) => state === 'proposed' && expiresAt.getTime() > now);
   const newest = own.slice(0, 1).filter(({ createdAt }) => createdAt.getTime() > now - repeatedWithinMs);
   const isUnused = ({ path, at }: FormAbout): boolean =>
@@ -110,7 +110,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
   const forms = (await findForms(tx, requester, now - dayMs)).filter(isUnused);
   const openForms = forms.filter(({ until }) => until > now);
   return {
-    repeatable: [...waiting, ...newest.filter(({ via }) => via !== undefined)],
+    repeatable: [...waiting, ...newest.filter(isByAssistant)],
     openForms,
     assertRoom: (): void => {
       if (waiting.length + openForms.length >= mostByAssistant.waiting)
@@ -125,6 +125,10 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
         );
     },
   };
+}
+
+function isByAssistant({ via }: Operation): boolean {
+  return via !== undefined && via !== byWorkflow;
 }
 
 async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person, since: number) {

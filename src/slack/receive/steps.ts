@@ -68,9 +68,9 @@ export async function refuseStep(
 /** Runs an acknowledged step as the person who runs the workflow. Every failure becomes the step's error. */
 export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promise<void> {
   const { callbackId, inputs, body, run, installation } = delivered;
-  const end = (how: StepRunEnd, more?: Parameters<typeof endStepRun>[3]): Promise<void> =>
+  const end = (how: StepRunEnd): Promise<void> =>
     // Redacted here, where the secrets of this work are known: it leaves from a job.
-    endStepRun(deps.ledger.enqueue, { run, installation }, mapTexts(how, redactSecrets) as StepRunEnd, more);
+    endStepRun(deps.ledger.enqueue, { run, installation }, mapTexts(how, redactSecrets) as StepRunEnd);
   const step = findStep(callbackId);
   if (!step) return end({ error: 'This step is from another version of the bot.' });
   if (!readSender(body, deps.access.own())) return end({ error: nobody });
@@ -92,11 +92,7 @@ export async function runStep(deps: SlackDeps, delivered: DeliveredStep): Promis
           subject: step.id,
           detail: { run },
         });
-        if ('outputs' in result) await end(result);
-        else {
-          await end({ outputs: result.late }, { at: result.until, unlessProposed: true });
-          await result.ask();
-        }
+        await end(result);
       },
       async showFailure({ failure }) {
         await end({ error: describeStepFailure(failure) });

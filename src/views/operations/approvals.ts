@@ -13,6 +13,7 @@ import {
   unbold,
 } from '../blocks/text.ts';
 import {
+  byWorkflow,
   type DecisionLabels,
   describeCount,
   describeMissing,
@@ -20,7 +21,6 @@ import {
   describePlainly,
   describeState,
   describeVoidReason,
-  describeVolumeConsequences,
   nameInPlainText,
   nameRequester,
   nameVia,
@@ -30,7 +30,6 @@ import {
   type ShownOperation,
   undoButton,
   type VoidReason,
-  type VolumeShown,
   waitsForRequester,
 } from './describe.ts';
 
@@ -186,7 +185,8 @@ function nextSteps(operation: ShownOperation): KnownBlock {
 
 function quoteReason({ reason, via }: Pick<ShownOperation, 'reason' | 'via'>): string {
   if (reason === undefined) return '';
-  return `>${escapeMrkdwn(reason, 500)}${via ? '\n_in the assistant’s words_' : ''}`;
+  const whose = via === byWorkflow ? 'workflow' : 'assistant';
+  return `>${escapeMrkdwn(reason, 500)}${via ? `\n_in the ${whose}’s words_` : ''}`;
 }
 
 function nameAssistant({ via, requester }: Pick<ShownOperation, 'via' | 'requester'>): string {
@@ -397,39 +397,4 @@ function describeDecision(operation: ShownOperation): string {
 
 function reply(text: string, ...buttons: Button[]): Message {
   return say(text, actions(...buttons));
-}
-
-export interface StepRequest {
-  readonly run: string;
-  readonly appId: string;
-  readonly volumeId: string;
-  readonly reason: string;
-}
-
-export function renderStepRequest(asked: StepRequest, shown: VolumeShown, until: Date): Message {
-  const { appId, volumeId, reason } = asked;
-  const value = JSON.stringify(asked);
-  const what = `${plainText(volumeId, 60)} of app ${plainText(appId, 60)}`;
-  return message(`A workflow that you ran asks to delete volume ${escapeMrkdwn(what, 140)}.`, [
-    section([
-      `A workflow that you ran asks to *delete volume ${formatCode(volumeId, 60)} of app ${formatCode(appId, 60)}, every instance*`,
-      `> ${escapeMrkdwn(reason, 500)}`,
-    ]),
-    section(describeVolumeConsequences(shown)),
-    section(
-      `No approval needed: *Delete it* runs at once, with your key. Without an answer the request expires ${formatMoment(until)}.`,
-    ),
-    actions(
-      button('Delete it', 'steps:confirm', value, {
-        style: 'danger',
-        confirm: confirmation(
-          'Delete this volume?',
-          `Volume ${what}, every instance. This cannot be undone: there is no backup.`,
-          'Delete it',
-          'Not now',
-        ),
-      }),
-      button('Do not delete', 'steps:reject', value),
-    ),
-  ]);
 }

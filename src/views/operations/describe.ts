@@ -29,7 +29,7 @@ export interface ShownOperation {
   readonly state: keyof typeof states;
   readonly requester: { readonly userId: string };
   readonly reason: string | undefined;
-  /** What asked for it: `assistant`, `client laptop`. */
+  /** What asked for it: `assistant`, `client laptop`, `workflow`. */
   readonly via: string | undefined;
   readonly words: RequestWords;
   readonly approvalsNeeded: number;
@@ -124,7 +124,11 @@ export function nameRequester({ via, requester }: Pick<ShownOperation, 'via' | '
   return via === undefined ? who : `:robot_face: ${nameVia(via)}, for ${who},`;
 }
 
+/** The `via` of what a step of a workflow asks for. */
+export const byWorkflow = 'workflow';
+
 export function nameVia(via: string): string {
+  if (via === byWorkflow) return 'A workflow';
   return via === 'assistant'
     ? 'Slack’s assistant'
     : `A client (${escapeMrkdwn(via.replace(/^client /u, ''), 60)})`;
