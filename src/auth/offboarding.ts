@@ -9,7 +9,7 @@ import type { Log } from '../telemetry/log.ts';
 import { type Installation, type People, type Person, tenantId } from './identity.ts';
 import type { Installations } from './installations.ts';
 import type { KeyStore } from './keys/key-store.ts';
-import type { KeyLinks } from './keys/links.ts';
+import type { KeyLinks } from './keys/tokens.ts';
 
 const accessEnd = z.object({
   cause: z.enum(['user-deleted', 'team-access-revoked', 'app-uninstalled', 'tokens-revoked']),

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Profile } from '../../src/auth/identity.ts';
 import { createInstallations, NotInstalledError } from '../../src/auth/installations.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';
-import { createKeyLinks } from '../../src/auth/keys/links.ts';
 import { createSealer } from '../../src/auth/keys/sealing.ts';
+import { createKeyLinks } from '../../src/auth/keys/tokens.ts';
 import {
   type AccessEnd,
   createEndStore,

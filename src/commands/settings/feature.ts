@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { findGroups, type Group, type People, tenantId } from '../../auth/identity.ts';
 import { findOtherAdmins, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import {
+  assistantModes,
   computeEffects,
   describeChange,
   diffPolicies,
   findUnreachableQuorums,
-} from '../../auth/policy/changes.ts';
-import { assistantModes, initialPolicy, type Policy } from '../../auth/policy/policy.ts';
+  initialPolicy,
+  type Policy,
+} from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/approvals.ts';

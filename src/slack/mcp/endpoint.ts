@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
-import type { ClientTokens } from '../../auth/keys/client-tokens.ts';
+import type { ClientTokens } from '../../auth/keys/tokens.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
 import { adviseModel, tools } from '../../commands/tools/list.ts';
 import {

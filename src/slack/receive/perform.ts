@@ -2,7 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import type { CdnClient } from '../../api/cdn.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import type { RevealedKey } from '../../auth/keys/key-store.ts';
-import type { KeyPage } from '../../auth/keys/links.ts';
+import type { KeyPage } from '../../auth/keys/tokens.ts';
 import { assertKnown, createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { Right } from '../../auth/policy/policy.ts';
 import type { Answer, Context, OpenModal, Services, Setup } from '../../commands/define.ts';

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
 import { isSecretLike } from '../../auth/audit/audit.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { longestTokenDays } from '../../auth/keys/client-tokens.ts';
 import {
   createFormToken,
   isFormToken,
@@ -10,8 +9,9 @@ import {
   type KeyLinks,
   type KeyPage,
   keyLinkMinutes,
+  longestTokenDays,
   tokenShape,
-} from '../../auth/keys/links.ts';
+} from '../../auth/keys/tokens.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';

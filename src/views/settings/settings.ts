@@ -1,10 +1,13 @@
 import type { AlertBlock, Button, InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
-import type { Change, Effect, ListField, Quorum } from '../../auth/policy/changes.ts';
 import {
   assistantModes,
+  type Change,
   channelCap,
+  type Effect,
+  type ListField,
   type Policy,
+  type Quorum,
   type Right,
   readAssistant,
 } from '../../auth/policy/policy.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createFormToken, createKeyLinks, isFormToken } from '../../../src/auth/keys/links.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { createFormToken, createKeyLinks, isFormToken } from '../../../src/auth/keys/tokens.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring, generateKeys } from '../keyring/keyrings.ts';

@@ -6,8 +6,9 @@ import {
   diffPolicies,
   findGains,
   findUnreachableQuorums,
-} from '../../../src/auth/policy/changes.ts';
-import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
+  initialPolicy,
+  type Policy,
+} from '../../../src/auth/policy/policy.ts';
 
 const somebody = (userId: string, groups: string[] = []): AffectedPerson => ({
   userId,

@@ -2,14 +2,12 @@ import { z } from 'zod';
 import { tenantId } from '../../../auth/identity.ts';
 import {
   type AffectedPerson,
-  describeChange,
-  diffPolicies,
-  findGains,
-} from '../../../auth/policy/changes.ts';
-import {
   assistantModes,
   countRequiredApprovals,
   decide,
+  describeChange,
+  diffPolicies,
+  findGains,
   initialPolicy,
   type Policy,
   policyBody,
