@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Right } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { toUtcDay } from '../lib/time.ts';

@@ -8,7 +8,6 @@ import {
   formatCode,
   join,
   type Maybe,
-  plainText,
   truncateLines,
   unbold,
 } from '../blocks/text.ts';

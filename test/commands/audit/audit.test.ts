@@ -51,7 +51,7 @@ describe('/cdn audit', () => {
   test('with nothing recorded says so, and offers no file', async () => {
     const { somebody } = await admin();
     const [answer] = await somebody.run('audit');
-    expect(readStable(answer)).toMatchSnapshot('nothing recorded');
+    expect(headline(answer)).toMatchSnapshot('nothing recorded');
     expect([...buttons(answer).keys()]).not.toContain('Download CSV');
   });
 
@@ -146,9 +146,7 @@ describe('/cdn audit', () => {
 
   test.each([
     'audit 0',
-    'audit -5',
     'audit 101',
-    'audit 99999999999999999999',
     'audit denid',
     'audit e',
     'audit @bob',
