@@ -15,7 +15,6 @@ import {
   type DigestOrder,
   describePause,
   formatPlace,
-  isChannelReason,
   type Order,
   type Report,
   type ReportKind,
@@ -240,16 +239,6 @@ async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context
   );
 }
 
-/** If its channel takes no message, the next run would only pause it again. */
-async function requirePlace({ kind, id, channel, paused }: Report, { person, post }: Context): Promise<void> {
-  if (!paused || !isChannelReason(paused.reason)) return;
-  if (await post(channel, views.renderUnchanged({ kind, id }, person.userId))) return;
-  throw new UserError(
-    `I can't post in ${formatPlace(channel)}, so the ${kind} ${formatCode(id)} stays paused.`,
-    `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${id}\``,
-  );
-}
-
 function createVerbs(kind: ReportKind) {
   async function pause(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
@@ -261,7 +250,6 @@ function createVerbs(kind: ReportKind) {
     const report = await findManaged(kind, id, context);
     if (!report.paused) return views.renderResumed(report, context.now());
     await requireOwnersKey(report, context);
-    await requirePlace(report, context);
     return views.renderResumed(await context.reports.resume(report, context.person), context.now());
   }
 
@@ -296,7 +284,6 @@ function createVerbs(kind: ReportKind) {
     }
     const refused = await findChannelRefusal(kind, report.channel, context);
     if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
-    await requirePlace(report, context);
     const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.

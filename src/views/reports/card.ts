@@ -103,10 +103,6 @@ export function renderResumed(report: Report, now: Date): Message {
   return say(`${nameReport(report)} posts ${content}.`, ...renderNext(report, now));
 }
 
-export function renderUnchanged({ kind, id }: Named, by: string): Message {
-  return say(`<@${by}> resumed the ${kind} ${formatCode(id)}: it posts here again.`);
-}
-
 export function renderTakenOver(report: Report, by: string, now: Date): Message {
   const { kind, id } = report;
   const text = `<@${by}> took over the ${kind} ${formatCode(id)}. It uses their key now.`;

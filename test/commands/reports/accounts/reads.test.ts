@@ -59,27 +59,6 @@ test('a replaced key and an end of access never see earlier reads', async () => 
   expect(world.requests(/pullzone/)).toBe(4);
 });
 
-test('one reader that is aborted leaves the others their answer; the last one ends the request', async () => {
-  const world = await startAccounts(await embedded.emptyDatabase());
-  const answer = Promise.withResolvers<void>();
-  world.simulator.faults.add({ match: { path: /pullzone/ }, until: answer.promise, times: 2 });
-  const [first, second] = [new AbortController(), new AbortController()];
-  const reads = await Promise.all([first, second].map(({ signal }) => world.accounts.open(alice, signal)));
-  const lists = reads.map(({ pullZones }) => pullZones.all());
-  await world.simulator.received(({ path }) => path === '/pullzone');
-  first.abort();
-  await expect(lists[0]).rejects.toMatchObject({ code: 'cancelled' });
-  answer.resolve();
-  expect((await lists[1])?.zones).toHaveLength(12);
-
-  world.later(hourMs);
-  const alone = reads[1]?.pullZones.all();
-  second.abort();
-  await expect(alone).rejects.toMatchObject({ code: 'cancelled' });
-  // Nothing of it is joined by the next reader.
-  await (await world.accounts.open(alice, never)).pullZones.all();
-});
-
 test('a list that a job read answers commands at once', async () => {
   const world = await startAccounts(await embedded.emptyDatabase());
   await (await world.accounts.open(alice, never)).pullZones.all();

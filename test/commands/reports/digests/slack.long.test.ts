@@ -124,40 +124,25 @@ function isRemoval({ reads }: { reads: string }, id: string): boolean {
 
 test('removed from its channel: its owner is told, an admin sees it at home and takes it over once it is back', async () => {
   const id = await order({ channel: 'C0DEPLOY0' });
-  const other = await order({ channel: 'C0DEPLOY0' });
   const deploys = bot.slack.world.channels.get('C0DEPLOY0');
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   if (deploys) deploys.botIsMember = false;
-  for (const one of [id, other]) await bot.slack.as('U0ALICE00', 'C0OPS0000').slash(`digest run ${one}`);
+  await bot.slack.as('U0ALICE00', 'C0OPS0000').slash(`digest run ${id}`);
   const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
-  const otherNotice = await alice.waitForMessage((message) => isRemoval(message, other), 40_000);
   expect(offers(notice, `digests:take-over:${id}`, id)).toBe(false);
   expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
-  await alice.press('digests:resume', { ts: notice.ts });
-  expect(readDigest(await alice.waitForMessage(answers.cannotWrite), id)).toMatchSnapshot(
-    'resumed too early',
-  );
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
   await carol.waitForHome((home) => offers(home, `digests:take-over:${id}`, id));
+  if (deploys) deploys.botIsMember = true;
   await carol.slash('digest list');
   const list = await carol.waitForMessage(({ reads }) => answers.list.test(reads) && reads.includes(id));
-  const takeOver = () => carol.press(`digests:take-over:${id}`, { ts: list.ts, value: id });
-  await takeOver();
-  await carol.waitForMessage(({ reads }) => answers.cannotWrite.test(reads) && reads.includes(id));
-  if (deploys) deploys.botIsMember = true;
-  await takeOver();
+  await carol.press(`digests:take-over:${id}`, { ts: list.ts, value: id });
   await carol.waitForMessage(({ reads }) => answers.takenOver('Carol Clark').test(reads));
   await carol.slash(`digest run ${id}`);
-  const inDeploys = bot.slack.as('U0CAROL00', 'C0DEPLOY0');
-  await inDeploys.waitForMessage(
-    ({ reads }) => reads.includes(id) && says.askedForBy('Carol Clark').test(reads),
-    10_000,
-  );
-  await alice.press('digests:resume', { ts: otherNotice.ts });
-  await inDeploys.waitForMessage(
-    ({ reads }) => reads.includes(other) && answers.resumedBy('Alice Adams').test(reads),
-  );
+  await bot.slack
+    .as('U0CAROL00', 'C0DEPLOY0')
+    .waitForMessage(({ reads }) => reads.includes(id) && says.askedForBy('Carol Clark').test(reads), 10_000);
   expect(bot.slack.problems).toEqual([]);
 });

@@ -24,14 +24,10 @@ export const says = {
 export const answers = {
   announced: /added a digest to this channel/,
   takenOver: (by: string) => new RegExp(`@${by} took over`),
-  resumedBy: (by: string) => new RegExp(`@${by} resumed`),
-  deleted: /is deleted/,
   restored: /is back/,
-  onItsWay: /is already on its way/,
   gone: /No digest has the ID/,
   ofAnother: /who owns this digest/,
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
-  cannotWrite: /can't post in/,
   list: /^\d+ digests?/,
 } as const;
 
