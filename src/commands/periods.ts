@@ -105,7 +105,10 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   ],
   [/\b(?:a )?few(?= [mhdw])/u, '3'],
   [/\b(?:a )?couple(?: of)?(?= [mhdw])/u, '2'],
-  [/^-(?=\d)/u, ''],
+  [/\b(?:(?:a )?quarter (?:of an )?|1\/4 )hour$/u, '15m'],
+  [/\b(?:a )?fortnight$/u, '2 weeks'],
+  [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
+  [/^now ?-(?= ?\d+ ?[mhdw])|^-(?=\d)| ?\.\. ?now$(?<=^\d+ ?[mhdw][a-z]* ?\.\. ?now)/u, ''],
   [/\b(\d{1,2})h(\d{1,2})$/u, '$1h$2m'],
   [
     /\b(\d{1,2})\.(\d{2})(?= ?(?:-|to|\.\.) ?\d{1,2}\.\d{2}$)|(?<=\d\.\d{2} ?(?:-|to|\.\.) ?)(\d{1,2})\.(\d{2})$/gu,
@@ -116,7 +119,9 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
     new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
     '$1:00..$2:00',
   ],
-  [/(?<=\b(?:since|from) )(\d{1,2})$/u, '$1:00'],
+  [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
+  [/^(.+) onwards?$/u, 'since $1'],
+  [/^(\S*day) and (\S*day)$/u, '$1..$2'],
   [/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..'],
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
@@ -270,6 +275,8 @@ function readRange(words: string, asked: Asked): Period | undefined {
     if (next - from <= 12 * hourMs) to = next;
   }
   const isOpen = end.at !== undefined && typedSecond === 'now';
+  if (from === to && !isOpen && (start.minutes ?? 0) !== end.minutes)
+    throw refuse(asked, 'The clocks skipped this hour on that day.', shapes, ['24h', 'today', 'yesterday']);
   if (from === to && !isOpen) return undefined;
   if (to < from) [from, to] = [to, from];
   return cut({ from: floor(from), to: ceil(to) }, asked, isOpen);

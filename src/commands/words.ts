@@ -167,7 +167,7 @@ function stripQuotes(text: string): string {
 /** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
 const before = new RegExp(
   [
-    '(?:[-*•◦▪–—#→➜]|\\d{1,2}[.)]|[a-z]\\))\\s+',
+    '(?:[-*+•◦▪☐☑–—#→➜]|\\[[ x]?\\]|\\d{1,2}[.)]|[a-z]\\))\\s+',
     '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
     '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
     '[/@]?cdn(?:[\\s,:]+|$)',
@@ -178,7 +178,8 @@ const before = new RegExp(
   'iu',
 );
 /** Behind a line: thanks, and the end of a sentence. */
-const behind = /[\s,]+(?:please|pls|thanks|thank you|thx)[.!]*$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
+const behind =
+  /[\s,–—-]+(?:please|pls|thanks|thank you|thx)[.!]*$|\s+(?::[\w+-]+:|\p{Extended_Pictographic}|\uFE0F)+$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
 /** Around a line: code and quotes; around words: bold, italics and strikethrough. */
 const around =
   /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
@@ -197,6 +198,7 @@ export function stripDecoration(line: string): string {
       .replace(before, '')
       .replace(around, '$<inner>$<curly>$<angle>')
       .replace(emphasis, '$<inner>')
+      .replace(/(?<=^|\s)_([*~][^_]+[*~])_(?=[\s,!?]|$)/gu, '$1')
       .replace(behind, '')
       // `errors, shop`, `errors: shop`
       .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')

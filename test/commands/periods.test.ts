@@ -51,6 +51,14 @@ test.each([
   ['90min', '11-21T10:30', '11-21T12:00'],
   ['1h30m', '11-21T10:30', '11-21T12:00'],
   ['1.5h', '11-21T10:30', '11-21T12:00'],
+  ['1,5h', '11-21T10:30', '11-21T12:00'],
+  ['now-1h', '11-21T11:00', '11-21T12:00'],
+  ['1h..now', '11-21T11:00', '11-21T12:00'],
+  ['a quarter of an hour', '11-21T11:45', '11-21T12:00'],
+  ['last fortnight', '11-07T12:00', '11-21T12:00'],
+  ['since 8 today', '11-21T07:00', '11-21T12:00'],
+  ['10:00 onwards', '11-21T09:00', '11-21T12:00'],
+  ['yesterday and today', '11-19T23:00', '11-21T12:00'],
   ['2.5 hours', '11-21T09:30', '11-21T12:00'],
   ['the last two hours', '11-21T10:00', '11-21T12:00'],
   ['ten minutes', '11-21T11:50', '11-21T12:00'],
@@ -270,6 +278,10 @@ const split = (typed: string) => {
 };
 
 const two = (max: number) => fc.integer({ min: 0, max }).map((number) => String(number).padStart(2, '0'));
+
+test.each(['2:00..3:00', '2:30..3:30'])('an hour that the clocks skip (%s) is told as that', (typed) => {
+  expect(refuse(typed, berlin, new Date('2026-03-29T12:00:00Z')).message).toMatchSnapshot();
+});
 
 describe('subject and period', () => {
   test.each([

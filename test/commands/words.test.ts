@@ -102,6 +102,12 @@ test.each([
   '<@U0BOB0000> whoami.',
   '@cdn: whoami',
   '```whoami```',
+  '_*whoami*_',
+  '☐ whoami',
+  '[ ] whoami',
+  '+ whoami',
+  'whoami :pray:',
+  'whoami – thanks!',
 ])('%s is whoami', (line) => {
   expect(stripDecoration(line)).toBe('whoami');
 });

@@ -10,7 +10,7 @@ export function readHost(typed: string): string {
     .replace(/^[<("'“‘`]+(?=[^\s]*[.。])|(?<=[.。][^\s]*?)(?:\|[^>]*)?[>)"'”’`,;!?.]+$/gu, '')
     .replaceAll('。', '.')
     .replace(/^(?:[a-z]+:)?\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
-    .replace(/^([\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+)(?:[:/?#].*)$/u, '$1')
+    .replace(/^((?:\*\.)?[\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+)(?:[:/?#].*)$/u, '$1')
     .replace(/\.$/u, '');
   return host.includes('.') ? toAscii(host) : host;
 }

@@ -144,7 +144,7 @@ function createEndpoint(
   return {
     async listen(): Promise<number> {
       try {
-        await once(server.listen(port), 'listening');
+        await once(server.listen({ port, backlog: maxConnections }), 'listening');
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;

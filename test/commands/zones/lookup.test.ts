@@ -51,6 +51,7 @@ test.each([
   ['müller.example', 'https://xn--mller-kva.example/'],
   ['xn--mller-kva.example', 'MÜLLER.example/a'],
   ['*.img.example.com', 'a1.img.example.com'],
+  ['*.img.example.com', '*.img.example.com:443/a'],
   ['Shop.Example', 'shop.example'],
   ['shop.example', 'shop.example,'],
   ['shop.example', '(shop.example)'],
