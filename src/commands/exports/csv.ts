@@ -33,6 +33,7 @@ export async function readCsv(
   if (!isText(start)) throw Object.assign(new Error('the file is not text'), { code: 'CSV_NOT_TEXT' });
   const parser = parse({
     ...lenient,
+    from_line: findSepLine(start) ? 2 : 1,
     delimiter: findSeparator(start),
     // CR alone only if the first row ends with it.
     record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
@@ -57,8 +58,15 @@ function isText(start: Buffer): boolean {
   return !start.includes(0) || (start[0] === 0xff && start[1] === 0xfe);
 }
 
+/** A first line such as `sep=;` is for spreadsheets: it names the separator, and is no row. */
+export function findSepLine(start: Buffer): string | undefined {
+  return /^(?:\u{ef}\u{bb}\u{bf})?"?sep=(.)"?[\r\n]/iu.exec(start.toString('latin1'))?.[1];
+}
+
 /** The separator that makes most cells of a known header; else a comma. */
 function findSeparator(start: Buffer): string {
+  const named = findSepLine(start);
+  if (named !== undefined) return named;
   const widths = [',', ';', '\t', '|'].map((separator) => {
     const cells = readFirstRow(start, separator);
     return { separator, width: readHeader(cells) ? cells.length : 0 };
@@ -68,7 +76,12 @@ function findSeparator(start: Buffer): string {
 
 function readFirstRow(start: Buffer, delimiter: string): string[] {
   try {
-    const [first = []] = parseText(start, { ...lenient, delimiter, to: 1 });
+    const [first = []] = parseText(start, {
+      ...lenient,
+      from_line: findSepLine(start) ? 2 : 1,
+      delimiter,
+      to: 1,
+    });
     return first;
   } catch {
     return [];
@@ -173,7 +186,9 @@ export function readHeader(cells: readonly string[]): EventColumns | undefined {
   const time = columnOf('time');
   const found = subjects.map((subject) => [subject, columnOf(subject)] as const);
   const known = found.filter(([, column]) => column >= 0);
-  const addresses = cells.flatMap((name, nth) => (namesAddress(name) ? [nth] : []));
+  // A header in one cell has another separator, unless it is one name.
+  const isSplit = cells.length > 1 || names.ip.includes(plain[0] ?? '');
+  const addresses = isSplit ? cells.flatMap((name, nth) => (namesAddress(name) ? [nth] : [])) : [];
   if (time < 0 && known.length === 0 && addresses.length === 0) return undefined;
   return { time: time < 0 ? undefined : time, subjects: known, addresses };
 }

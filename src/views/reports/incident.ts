@@ -43,6 +43,7 @@ import {
   formatPlace,
   formatRunTime,
   type Incident,
+  type IncidentFigures,
   isGroupId,
   type Part,
   targetNouns,
@@ -179,7 +180,7 @@ function nameParts(parts: readonly Part[], count: number, subject: AlertSubject)
   const [first] = parts;
   if (!first) return label;
   if (parts.length === 1) return `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.text, 200)}`;
-  const noun = isEvent ? 'times' : targetNouns[target][1];
+  const noun = isEvent ? 'times' : first.id.includes('/') ? 'hostnames' : targetNouns[target][1];
   return `${label}, ${formatInteger(count)} ${noun}: ${namesOf(parts, count)}`;
 }
 
@@ -216,7 +217,12 @@ function describeEnd(incident: Incident, subject: AlertSubject): string {
   const { openedAt, closedAt = openedAt, figures } = incident;
   const time = formatTime(openedAt, closedAt);
   const end = figures.left ? `Open for ${time}, then ${leftWords}` : `Resolved after ${time}`;
-  return `${end}: ${join([listNames(figures.everything), describeWorst(incident, subject)], ' · ')}`;
+  return `${end}: ${join([listEverything(figures), describeWorst(incident, subject)], ' · ')}`;
+}
+
+/** Names are stored of fifty; equal ones once. */
+function listEverything({ everything: { length }, everything, worst }: IncidentFigures): string {
+  return listNames(everything, 3, length < 50 ? 0 : Math.max(0, worst.parts - length));
 }
 
 /** `1,204 errors in all, worst at 10:05: 310 errors` */
@@ -427,7 +433,7 @@ function describeDamping({ damping: { open, close }, isEvent }: AlertCondition):
 function describeIncident(incident: Incident, subject: AlertSubject): string {
   const { kind, openedAt, closedAt, figures } = incident;
   const { isEvent = false } = subject.condition;
-  const who = listNames(figures.everything);
+  const who = listEverything(figures);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'unreadable')
     return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : "can't check"}`;

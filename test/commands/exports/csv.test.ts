@@ -60,6 +60,15 @@ test.each([
       ['c', 'd'],
     ],
   ],
+  [
+    'a line that names the separator',
+    'sep=;\na;b\nc;d\n',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
+  ['the same in quotes behind a mark', '\u{feff}"SEP=|"\r\na|b\r\n', [['a', 'b']]],
   ['nothing', '', []],
 ])('%s', async (_, text, rows) => {
   expect(await read(Buffer.from(text))).toEqual(rows);
@@ -136,6 +145,8 @@ test.each([
   '/login,action',
   'https://shop.example/,action',
   'Mozilla/5.0 (X11; Linux x86_64),action',
+  'timestamp action ip url',
+  'timestamp:action:ip:url',
   '',
 ])('%s is no header that is recognized', (line) => {
   expect(readHeader(line.split(','))).toBeUndefined();

@@ -126,6 +126,21 @@ test('an incident of many parts says how many fire, and mentions groups also of 
   expect(text).toContain('<@U0BOB0000> <!subteam^S0ONCALL0> <!subteam^S0ONCALL1>');
 });
 
+test('more parts than are stored are counted the same in every sentence of an incident', () => {
+  const about = { targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: false };
+  const settings = { ...about, condition: findCondition('certificate-missing') } as unknown as AlertSubject;
+  const parts = Array.from({ length: 240 }, (_, nth) => ({ id: `1/h${nth}`, name: `h${nth}`, text: 'none' }));
+  const now = new Date(start);
+  const seen = { parts, value: 240, evidence: [] };
+  const { figures } = advance({ recent: [] }, undefined, seen, { now, damping: { open: [1, 1], close: 2 } });
+  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
+  const alert = toAlert(settings, seen, 1);
+  const told = [incident, { ...incident, closedAt: now }].map(
+    (one) => renderIncident(one, alert, { now }).text,
+  );
+  expect([...told, renderResolved({ ...incident, closedAt: now }, alert).text]).toMatchSnapshot();
+});
+
 const judged: Evidence = { name: 'shop', is: '3 errors', wrongIf: 'more than 50', isWrong: false };
 const unread: Evidence = {
   name: '215 of 240 zones',

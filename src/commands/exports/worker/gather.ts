@@ -13,6 +13,7 @@ import {
   createRowCounter,
   type EventColumns,
   findHeader,
+  findSepLine,
   headerBytes,
   readCsv,
   writePlain,
@@ -113,7 +114,8 @@ export async function gatherLog(
     const read = isRead
       ? await readLog(start, file.content, { wanted, columns, events, openFile })
       : undefined;
-    const rows = Math.max(0, (read?.rows ?? counter.rows()) - (columns ? 1 : 0));
+    const counted = counter.rows() - (findSepLine(start) ? 1 : 0);
+    const rows = Math.max(0, (read?.rows ?? counted) - (columns ? 1 : 0));
     onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
     let unread: UnreadReason | undefined;

@@ -31,8 +31,8 @@ import { defineReportFeature, findManaged, findReady, findReport, ownMessage } f
 const numbers = z.string().optional();
 
 /** A message is the error of its field. */
-const alertFields = z
-  .object({
+export const alertFields = z
+  .looseObject({
     condition: z.string({ error: 'Choose what to alert on.' }).transform((name, issues) => {
       const found = conditions.find((one) => one.name === name);
       if (!found) issues.addIssue('Choose what to alert on.');
@@ -59,6 +59,9 @@ const alertFields = z
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
     const { threshold: limits, window: counted, leastEvery = 5 } = condition;
+    const [drawn] = Object.keys(fields).flatMap((field) => /^every:(.+)/u.exec(field)?.[1] ?? []);
+    if (drawn !== undefined && drawn !== condition.name)
+      wrong('condition', 'The form was still changing. Check it, then save again.');
     const targets = [...new Set(target)];
     if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
     if (condition.missingTarget !== undefined && targets.length === 0)

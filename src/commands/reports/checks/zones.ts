@@ -31,8 +31,6 @@ import {
   toNote,
 } from './check.ts';
 
-const mostKept = 50;
-
 /** A figure of one zone. `severity` orders: the highest is the worst. Without `name` and `id` it has the zone's. */
 type ZoneFigure = Partial<Judged> & Pick<Judged, 'is' | 'isWrong'> & { readonly severity: number };
 
@@ -83,7 +81,7 @@ async function judgeZones(
   if (unread.length > 0 && unread.length === found.length)
     throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
   const highest = found.find(({ value }) => value !== undefined)?.value;
-  return observe(found.slice(0, mostKept), {
+  return observe(found, {
     value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
     // A zone of the list that could not be read may be a chosen one.
     unread: skipped > 0 ? [...unread, ...missing] : unread,

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseHours, readChoice, writeFields } from '../../../../src/commands/reports/alerts/feature.ts';
+import {
+  alertFields,
+  parseHours,
+  readChoice,
+  writeFields,
+} from '../../../../src/commands/reports/alerts/feature.ts';
 import type { ConditionName } from '../../../../src/commands/reports/checks/list.ts';
 import { describeHours } from '../../../../src/views/reports/report.ts';
 import { toSubject } from '../../../support/alerts/harness.ts';
@@ -52,6 +57,15 @@ test.each([
   ['zone-state', 30, 'zone-state', 30],
 ] as const)('%s every %i minutes, changed to %s: every %i', (condition, every, other, expected) => {
   expect(redrawn(every, condition, other)).toBe(expected);
+});
+
+test.each<[string, object, boolean]>([
+  ['drawn for it', { 'every:zone-state': '5', every: '5' }, true],
+  ['drawn for another condition', { 'every:certificate-ending': '1440', every: '1440' }, false],
+  ['not drawn', { every: '10' }, true],
+])('a form %s is saved: it never takes what another condition had', (_, fields, isSaved) => {
+  const read = alertFields.safeParse({ condition: 'zone-state', timezone: 'UTC', ...fields });
+  expect(read.success).toBe(isSaved);
 });
 
 test('a new form has what its condition has by default', () => {
