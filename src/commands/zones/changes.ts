@@ -107,15 +107,10 @@ async function showChanges(
   const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
   const asOf = now();
   const found = await settingsHistory.list(person, { from, until, zones: zone && [zone.id], most: 100 });
-  // A change is found at the next comparison, which may be after the period.
-  const later =
-    until && found.total === 0
-      ? (await settingsHistory.list(person, { from: until, zones: zone && [zone.id], most: 1 })).total
-      : 0;
   if (zone && look.missing.length > 0 && found.total === 0) throw createMissingError(zone.id);
   const name = zone?.name || found.changes[0]?.zoneName || '';
   const shown = zone && { id: zone.id, name };
-  return renderChanges({ ...found, later, look, zone: shown, period: words, from, until, asOf, panel });
+  return renderChanges({ ...found, look, zone: shown, period: words, from, until, asOf, panel });
 }
 
 export const compare: Feature = {

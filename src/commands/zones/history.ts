@@ -240,13 +240,15 @@ async function storeLook(
         .execute();
       const stored = new Map(rows.map((row) => [row.zone_id, row]));
       const zones: ComparedZone[] = [];
+      const taken: string[] = [];
       for (const zone of batch) {
         const before = stored.get(zone.id);
         if (before?.hash !== known.get(zone.id)) continue;
+        // Of another version: changes are recorded from now on.
+        if (!before || !unpackSettings(before.body)) taken.push(zone.id);
         zones.push(compareZone(zone, before?.body, whole_at !== null && isAll));
         await yieldToEventLoop();
       }
-      const taken = zones.flatMap(({ id, isBaseline }) => (isBaseline ? [id] : []));
       first += taken.length;
       const outdated = trx.deleteFrom('zone_settings').where((is) => is.and(owner));
       if (taken.length > 0) await outdated.where('zone_id', 'in', taken).execute();
@@ -285,8 +287,6 @@ async function storeLook(
 }
 
 interface ComparedZone extends ChangedZone {
-  /** Changes are recorded from now on. */
-  readonly isBaseline: boolean;
   readonly changes: readonly SettingChange[];
 }
 
@@ -294,12 +294,11 @@ function compareZone(zone: ChangedZone, body: string | undefined, isNew: boolean
   const [before, after] = [body === undefined ? undefined : unpackSettings(body), unpackSettings(zone.body)];
   if (before && after) {
     const merged = packSettings(mergeSettings(before, after));
-    return { ...zone, body: merged, isBaseline: false, changes: diffSettings(before, after) };
+    return { ...zone, body: merged, changes: diffSettings(before, after) };
   }
   const isFirst = body === undefined && isNew;
   return {
     ...zone,
-    isBaseline: true,
     changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [],
   };
 }

@@ -400,10 +400,6 @@ function describeDecision(
       : `${countOf(firing, judged, isCut ? 'nearest value' : 'value')} over the threshold`;
   if (isEvent && firing === 0 && recent.length < 2)
     return ':hourglass_flowing_sand: *Baseline taken*: what happens from now on is told.';
-  if (isEvent && firing === 0)
-    return unknown
-      ? `:grey_question: *Nothing happened as far as checked*: ${unknown}.`
-      : ':white_check_mark: *Nothing happened* since the check before.';
   if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
   if (firing > 0) {
     const checks = recent.slice(-damping.open[1]).filter(Boolean).length;
@@ -411,11 +407,13 @@ function describeDecision(
   }
   if (open)
     return `:large_yellow_circle: *Not firing at the last check*: resolves after ${formatCount(damping.close, 'clean check')}.`;
-  if (judged === 0) return `:grey_question: *Not known yet*: ${unknown || 'nothing could be judged'}.`;
+  const sign = unknown ? ':grey_question:' : ':white_check_mark:';
+  const asFar = unknown && ' as far as checked';
+  if (isEvent)
+    return `${sign} *Nothing happened${asFar}* since the check before${unknown && `: ${unknown}`}.`;
+  if (judged === 0) return `${sign} *Not known yet*: ${unknown || 'nothing could be judged'}.`;
   const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
-  return unknown
-    ? `:white_check_mark: *OK as far as checked*: ${most}, ${unknown}.`
-    : `:white_check_mark: *OK*: ${most}.`;
+  return `${sign} *OK${asFar}*: ${join([most, unknown], ', ')}.`;
 }
 
 /** `fires after 2 of 3 checks over the threshold, resolves after 3 clean checks` */

@@ -37,8 +37,6 @@ interface StoredChange extends SettingChange {
 export interface ShownChanges {
   readonly changes: readonly StoredChange[];
   readonly total: number;
-  /** Found after the period, where it has none. */
-  readonly later?: number | undefined;
   /** The zones that were compared; `first`: those without a baseline until now; from when on changes are recorded. */
   readonly look: {
     readonly zones: number;
@@ -57,7 +55,7 @@ export interface ShownChanges {
 }
 
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, later = 0, look, zone, period, from, until, asOf, panel } = shown;
+  const { changes, total, look, zone, period, from, until, asOf, panel } = shown;
   const words = describePeriod(period, from, until);
   const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
@@ -81,7 +79,6 @@ export function renderChanges(shown: ShownChanges): Message {
     lines: [
       line,
       someFirst && `Baseline taken of ${formatCount(look.first, 'more zone')}`,
-      later > 0 && !isBefore && `*${pluralize(later, 'change')} found later* may be of that time`,
       isShort &&
         !isFirst &&
         !isBefore &&

@@ -130,11 +130,10 @@ export function renderZoneList(list: ZoneList): Message {
   const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
   const charges =
     chargesUnreported < totals.zones ? `${formatRoundMoney(money)} so far` : 'charges not reported';
-  const { stateUnreported, limitUnreported, certificateUnreported } = totals;
-  const isReported = usedUnreported + stateUnreported + limitUnreported + certificateUnreported === 0;
+  const unreported = describeUnreported(totals);
   const attention =
     totals.attention === 0
-      ? `none needs attention${isReported ? '' : ', as far as reported'}`
+      ? `none needs attention${unreported && ', as far as reported'}`
       : formatCount(totals.attention, 'needs attention', 'need attention');
   const value = encodeZoneQuery(query);
   return renderAnswer({
@@ -166,14 +165,14 @@ export function renderZoneList(list: ZoneList): Message {
     ],
     notes: [
       `as of ${formatMoment(takenAt)}`,
-      describeUnreported(totals),
+      unreported,
       skipped > 0 &&
         `:warning: ${pluralize(skipped, 'zone')} could not be read and ${agree(skipped, 'is', 'are')} left out`,
     ],
   });
 }
 
-function describeUnreported({ zones, ...missing }: Totals): string {
+function describeUnreported(missing: Totals): string {
   const parts = [
     ['bandwidth', missing.usedUnreported],
     ['charges', missing.chargesUnreported],
@@ -182,9 +181,7 @@ function describeUnreported({ zones, ...missing }: Totals): string {
     ['state', missing.stateUnreported],
   ] as const;
   const words = parts.flatMap(([what, count]) =>
-    count > 0 && (count < zones || !['bandwidth', 'charges'].includes(what))
-      ? [`${what} of ${formatCount(count, 'zone')}`]
-      : [],
+    count > 0 ? [`${what} of ${formatCount(count, 'zone')}`] : [],
   );
   return words.length === 0 ? '' : `not reported: ${words.join(', ')}`;
 }

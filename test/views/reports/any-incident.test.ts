@@ -171,7 +171,14 @@ test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
   ['nothing could be judged', 'errors', [learning], 3, '*Not known yet*: docs not reported.', 'OK as far as'],
   ['nothing was there', 'errors', [], 3, '*Not known yet*: nothing could be judged.', 'OK'],
   ['the first check of changes', 'settings', [], 1, '*Baseline taken*', 'OK'],
-  ['changes of a part', 'settings', [unread], 3, '*Nothing happened as far as checked*: 215', 'OK as far as'],
+  [
+    'changes of a part',
+    'settings',
+    [unread],
+    3,
+    '*Nothing happened as far as checked* since the check before: 215',
+    'OK as far as',
+  ],
   ['no changes', 'settings', [], 3, '*Nothing happened* since the check before.', 'OK'],
 ])('without an incident, %s: why and the list say it', (_, name, evidence, checks, why, listed) => {
   const condition = findCondition(name);

@@ -17,10 +17,6 @@ test.each<[string, Partial<ShownChanges>]>([
   ['the first look of one', { zone: shop, look: { ...old, zones: 1, first: 1, since: asOf } }],
   ['a time that is over', { until: daysAgo(20), period: '2026-10-27..2026-11-06' }],
   [
-    'a time that is over, with a change found later',
-    { until: daysAgo(20), period: '2026-10-27..2026-11-06', later: 2 },
-  ],
-  [
     'a time before the baseline',
     { until: daysAgo(20), look: { ...old, since: daysAgo(2) }, period: '2026-10-27..2026-11-06' },
   ],

@@ -144,10 +144,7 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
   return { total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
 }
 
-/**
- * Errors without a readable time, and those that the CDN did not give, may be in the window. `room`: so many more change
- * nothing. @throws UserError where they may make it fire
- */
+/** Errors without a readable time may be in the window. @throws UserError where they are more than `room`, which change nothing */
 function explainUncounted(
   read: readonly ReadZone[],
   { now, window }: JudgeInput<unknown>,
@@ -156,15 +153,10 @@ function explainUncounted(
   const sums = read.map(({ name, counts }) => ({ name, ...counts.sum(now.getTime() - window * minuteMs) }));
   const undated = sums.reduce((sum, one) => sum + one.undated, 0);
   const cut = sums.filter(({ hasMore }) => hasMore);
-  if (undated > 0 && undated > room)
+  if (undated > room)
     throw new UserError(
       `The CDN reports ${pluralize(undated, 'origin error')} without a readable time, so it is unknown how many are recent.`,
       '`/cdn errors` shows them.',
-    );
-  if (cut.length > 0 && cut.length === read.length && room < Number.POSITIVE_INFINITY)
-    throw new UserError(
-      'The CDN holds more origin errors than it gave, so it is unknown how many are recent.',
-      '`/cdn errors` shows what it gave.',
     );
   return [
     ...(undated > 0 ? [toNote(pluralize(undated, 'error'), 'not counted: no readable time')] : []),
@@ -364,7 +356,7 @@ export const risingErrors = defineCondition({
     const notes = explainUnread(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
     const isFiring = judged.some(({ isWrong }) => isWrong);
-    const room = isFiring ? Number.POSITIVE_INFINITY : Math.min(...judged.map((one) => one.room));
+    const room = isFiring ? Number.POSITIVE_INFINITY : leastUsual;
     return observe(judged, {
       value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
       unread: failures.map(({ item }) => item.id),
@@ -375,11 +367,8 @@ export const risingErrors = defineCondition({
   unit: '% of usual',
 });
 
-/** `share`: per cent of what is usual; `room`: errors until it is wrong. It is not judged while it learns what is usual. */
-function judgeRise(
-  zone: ReadZone,
-  input: JudgeInput,
-): Judged & { readonly share: number; readonly room: number } {
+/** `share`: per cent of what is usual. It is not judged while it learns what is. */
+function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share: number } {
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
   const { total, count, text } = sumWindow([zone], input);
@@ -394,7 +383,6 @@ function judgeRise(
   if (past.length < leastDays)
     return {
       ...about,
-      room: total - 1,
       is: `${count}; learning: ${countOf(past.length, leastDays, 'day')}`,
       isWrong: undefined,
     };
@@ -404,7 +392,6 @@ function judgeRise(
   const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
   return {
     ...about,
-    room: least - 1 - total,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
     wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`,
     isWrong: total >= least,
