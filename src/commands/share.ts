@@ -2,14 +2,8 @@ import { personKey, tenantId } from '../auth/identity.ts';
 import { decidePosting } from '../auth/policy/authorizer.ts';
 import type { Policy } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
-import {
-  canBeLifted,
-  describeLift,
-  isPassingCode,
-  readCode,
-  readPlaceCode,
-} from '../outbox/classify-failure.ts';
 import type { Audience } from '../outbox/slack-port.ts';
+import { canBeLifted, describeLift, isPassingCode, readCode, readPlaceCode } from '../outbox/slack-port.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';

@@ -6,8 +6,8 @@ import type { Enqueue } from '../store/queue.ts';
 import { defineJob, type JobContext } from '../store/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { makeReference } from '../telemetry/reference.ts';
-import { classifySlackFailure } from './classify-failure.ts';
 import type { OpenSlack } from './slack-port.ts';
+import { classifySlackFailure } from './slack-port.ts';
 
 /*
  * The end of a workflow step: a job under the key of its run, which survives a killed process. From the delivery on such a
@@ -39,10 +39,10 @@ export const completeStepJob = defineJob({
     try {
       await slack.completeStep(run, end);
     } catch (error) {
-      const { kind, code, askedMs = minuteMs } = classifySlackFailure(error);
-      if (kind === 'app-gone') return log.info({ run, code }, 'step of a lost app');
-      if (kind === 'unknown' || kind === 'not-sent') throw error;
-      if (kind === 'retry') {
+      const { meaning, code, askedMs = minuteMs } = classifySlackFailure(error);
+      if (meaning === 'app') return log.info({ run, code }, 'step of a lost app');
+      if (meaning === 'unclear' || meaning === 'not-sent') throw error;
+      if (meaning === 'pass') {
         const at = new Date(now().getTime() + askedMs);
         return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed });
       }

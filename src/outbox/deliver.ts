@@ -7,9 +7,16 @@ import type { Enqueue } from '../store/queue.ts';
 import { defineJob, type Job, type JobContext } from '../store/queue.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
-import { canBeLifted, classifySlackFailure, describeLift, type FailureClass } from './classify-failure.ts';
-import { deliverMessage, type Ended, enqueueDelivery, type MessageKind, type Refusal } from './outbox.ts';
+import {
+  type DeadReason,
+  deliverMessage,
+  type Ended,
+  enqueueDelivery,
+  type MessageKind,
+  type Refusal,
+} from './outbox.ts';
 import type { OpenSlack, Posted, SlackPort } from './slack-port.ts';
+import { canBeLifted, classifySlackFailure, describeLift, type FailureClass } from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
@@ -92,7 +99,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       if (delivery?.row.state === 'sending') return end(delivery, { state: 'unknown', code });
       if (
         !delivery ||
-        (await retryOrReplace(delivery, { kind: 'refused', code }, 'chat.postMessage', released))
+        (await retryOrReplace(delivery, { meaning: 'refused', code }, 'chat.postMessage', released))
       )
         return;
       await end(delivery, { state: 'dead', reason: 'refused', code });
@@ -200,7 +207,7 @@ async function retryOrReplace(
 ): Promise<boolean> {
   const { row, kind, context } = delivery;
   const { code, reference, askedMs } = failure;
-  if (failure.kind === 'retry') {
+  if (failure.meaning === 'pass') {
     // Without a pause that Slack asks for, the refusal is about this message alone, or its place.
     if (askedMs === undefined) {
       const isLong = method === 'chat.postMessage' && row.attempts >= mostPassingRefusals;
@@ -216,9 +223,14 @@ async function retryOrReplace(
     }
     return true;
   }
-  if (failure.kind !== 'refused' || !kind.renderInstead || row.refusal !== null) return false;
+  if (!isFinal(failure) || !kind.renderInstead || row.refusal !== null) return false;
   await tryAgain(delivery, context.now(), { ...unposted, refusal: JSON.stringify({ code, reference }) });
   return true;
+}
+
+/** About the message itself: no place takes it. */
+function isFinal({ meaning }: FailureClass): boolean {
+  return meaning === 'refused' || meaning === 'absent';
 }
 
 const released = { state: 'due', claim: null, slot: null } as const;
@@ -228,29 +240,34 @@ async function handlePostFailure(delivery: Delivery, error: unknown): Promise<vo
   const { now, log } = context;
   const failure = classifySlackFailure(error);
   if (await retryOrReplace(delivery, failure, 'chat.postMessage', released)) return;
-  if (failure.kind === 'unknown') {
+  if (failure.meaning === 'unclear') {
     log.warn({ message: row.id, place, code: failure.code }, 'message may have been posted or not');
     return tryAgain(delivery, new Date(now().getTime() + lostMs), {});
   }
-  if (failure.kind === 'not-sent') {
+  if (failure.meaning === 'not-sent') {
     log.error({ message: row.id, error }, 'message could not be sent');
     return backOff(delivery, released);
   }
   await refuse(delivery, failure);
 }
 
+const deadReasons: Partial<Record<FailureClass['meaning'], DeadReason>> = {
+  app: 'app-gone',
+  place: 'place-gone',
+};
+
 /** Goes on with the next place. After the last one the message ends, or begins again where somebody can lift the refusal. */
-async function refuse(delivery: Delivery, { kind, code, reference }: FailureClass): Promise<void> {
+async function refuse(delivery: Delivery, { meaning, code, reference }: FailureClass): Promise<void> {
   const { row, context, places, place } = delivery;
   const { now, log } = context;
   log.info({ message: row.id, place, code }, 'message was refused by a place');
   const first = row.place === 0 ? code : (row.code ?? code);
   const unposted = { ...released, first_at: null, looks: 0 };
-  if (kind !== 'app-gone' && row.place + 1 < places.length)
+  if (meaning !== 'app' && row.place + 1 < places.length)
     return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
   const lifted = [first, code].find(canBeLifted);
-  if (kind === 'app-gone' || lifted === undefined) {
-    const reason = kind === 'app-gone' || kind === 'place-gone' ? kind : 'refused';
+  if (meaning === 'app' || lifted === undefined) {
+    const reason = deadReasons[meaning] ?? 'refused';
     return end(delivery, { state: 'dead', reason, code: first, reference });
   }
   log.error(
@@ -273,9 +290,9 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
     found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), until, thread });
   } catch (error) {
     const failure = classifySlackFailure(error);
-    const { kind, code, askedMs = lostMs } = failure;
-    if (kind === 'refused' || kind === 'lift') return endInDoubt(delivery, code);
-    if (kind === 'place-gone' || kind === 'app-gone') return refuse(delivery, failure);
+    const { meaning, code, askedMs = lostMs } = failure;
+    if (isFinal(failure) || canBeLifted(code)) return endInDoubt(delivery, code);
+    if (meaning === 'place' || meaning === 'app') return refuse(delivery, failure);
     return tryAgain(delivery, new Date(now().getTime() + askedMs), { looks: row.looks + 1 });
   }
   if (found) return end(delivery, { state: 'sent', ...found });
@@ -399,9 +416,9 @@ async function showEdit(delivery: Delivery): Promise<void> {
   } catch (error) {
     const failure = classifySlackFailure(error);
     if (await retryOrReplace(delivery, failure, 'chat.update', { slot: null })) return;
-    const { kind, code } = failure;
-    if (kind === 'not-sent') context.log.error({ message: row.id, error }, 'message could not be edited');
-    const mayPass = kind !== 'refused' && kind !== 'place-gone' && kind !== 'app-gone';
+    const { meaning, code } = failure;
+    if (meaning === 'not-sent') context.log.error({ message: row.id, error }, 'message could not be edited');
+    const mayPass = !isFinal(failure) && meaning !== 'place' && meaning !== 'app';
     if (mayPass && row.attempts < mostEditAttempts) return backOff(delivery, { slot: null });
     context.log.info({ message: row.id, code }, 'message can no longer be edited');
     return storeEdit(delivery, code);

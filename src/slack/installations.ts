@@ -5,7 +5,7 @@ import { type Installation, tenantId } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
-import { isRemovedCode } from '../outbox/classify-failure.ts';
+import { readCode } from '../outbox/slack-port.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/page.ts';
 import type { OwnWorkspace } from './sender.ts';
@@ -147,7 +147,7 @@ function manyWorkspaces(
         return token !== undefined;
       } catch (error) {
         const code = readSlackError(error) ?? readSlackError((error as { original?: unknown }).original);
-        if (!isRemovedCode(code)) throw error;
+        if (readCode(code) !== 'app') throw error;
         return false;
       }
     },

@@ -11,7 +11,7 @@ import {
 import { type Cache, createCache } from '../lib/cache.ts';
 import { minuteMs } from '../lib/time.ts';
 import { readTimeZone } from '../lib/time-zone.ts';
-import { readCode } from '../outbox/classify-failure.ts';
+import { readCode } from '../outbox/slack-port.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
 

@@ -4,11 +4,11 @@ import { isDiskFull, UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
 import {
   canBeLifted,
-  classifySlackFailure,
   describeLift,
+  isPassingCode,
   readPlaceCode,
-} from '../../outbox/classify-failure.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+  SlackFailure,
+} from '../../outbox/slack-port.ts';
 
 /** The error that people are told, where trying again does not help. */
 export function explainEnd(error: unknown): unknown {
@@ -44,8 +44,7 @@ function describePause(error: unknown): string | undefined {
   if (error instanceof ApiError) return cdnReasons[error.code];
   if (error instanceof RolesUnknown) return 'Slack does not say right now who may export.';
   if (!(error instanceof SlackFailure)) return undefined;
-  const mayPass = ['retry', 'unknown'].includes(classifySlackFailure(error).kind);
-  return mayPass ? 'Slack does not take the file at the moment.' : undefined;
+  return isPassingCode(error.code) ? 'Slack does not take the file at the moment.' : undefined;
 }
 
 const cdnReasons: Readonly<Record<string, string>> = {

@@ -8,8 +8,8 @@ import { assertKnown, RolesUnknown } from '../../auth/policy/authorizer.ts';
 import { decideDestination, type Reason } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, minuteMs } from '../../lib/time.ts';
-import { isPlaceCode } from '../../outbox/classify-failure.ts';
 import { defineMessage, type Ended, type Outbox } from '../../outbox/outbox.ts';
+import { readCode } from '../../outbox/slack-port.ts';
 import type { Schema, Trx } from '../../store/schema.ts';
 import { renderPaused } from '../../views/reports/card.ts';
 import {
@@ -484,7 +484,7 @@ export function findLostPlace({
   code = '',
 }: Pick<Ended<unknown>, 'reason' | 'code'>): PauseReason | undefined {
   if (reason === 'app-gone') return 'uninstalled';
-  if (!isPlaceCode(code)) return undefined;
+  if (readCode(code) !== 'place') return undefined;
   if (/^(?:restricted_action|posting_to_|slack_connect_)/u.test(code)) return 'channel-not-allowed';
   return lostPlaces[code] ?? 'channel-gone';
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
 import { findForm } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
-import { readCode } from '../../outbox/classify-failure.ts';
+import { readCode } from '../../outbox/slack-port.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { type Message, section } from '../../views/blocks/blocks.ts';

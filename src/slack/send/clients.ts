@@ -12,8 +12,7 @@ import {
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { readCode } from '../../outbox/classify-failure.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+import { readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -107,9 +106,7 @@ async function observeCall<Result>(
 
 /** Slack's code if it is a known one: a label of a metric has a bounded number of values. */
 function nameOutcome(code: string): string {
-  const isKnown =
-    readCode(code) !== 'refused' || /^(?:http_\d{3}|no_answer|held_back|invalid_blocks)$/u.test(code);
-  return isKnown ? code : 'refused';
+  return readCode(code) !== 'refused' || ['held_back', 'invalid_blocks'].includes(code) ? code : 'refused';
 }
 
 function isOk(status: number): boolean {
@@ -119,19 +116,18 @@ function isOk(status: number): boolean {
 /** Whether a failed call took effect, as a `SlackFailure`; other errors are returned unchanged. */
 export function toSlackFailure(error: unknown): unknown {
   if (error instanceof SecretLeakBlocked)
-    return new SlackFailure('refused', 'held_back', { cause: error, reference: error.reference });
+    return new SlackFailure('held_back', { cause: error, reference: error.reference });
   const code = readSlackError(error);
-  if (code !== undefined)
-    return new SlackFailure(readCode(code) === 'unclear' ? 'unknown' : 'refused', code, { cause: error });
+  if (code !== undefined) return new SlackFailure(code, { cause: error });
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case ErrorCode.RateLimitedError: {
       const { retryAfter } = error as WebAPIRateLimitedError;
-      return new SlackFailure('refused', 'ratelimited', { cause: error, retryAfterSeconds: retryAfter });
+      return new SlackFailure('ratelimited', { cause: error, retryAfterSeconds: retryAfter });
     }
     case ErrorCode.HTTPError:
-      return new SlackFailure('unknown', `http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
+      return new SlackFailure(`http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
     case ErrorCode.RequestError:
-      return new SlackFailure('unknown', 'no_answer', { cause: error });
+      return new SlackFailure('no_answer', { cause: error });
     default:
       return error;
   }

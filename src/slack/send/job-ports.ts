@@ -61,7 +61,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     exportThread: options.exportThread,
     blockFile(kinds) {
       const cause = egress.block('file', kinds);
-      return new SlackFailure('refused', 'held_back', { cause, reference: cause.reference });
+      return new SlackFailure('held_back', { cause, reference: cause.reference });
     },
     refused: metrics.refused,
     untold: metrics.alertUntold,

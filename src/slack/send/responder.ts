@@ -1,5 +1,5 @@
 import type { WebClient } from '@slack/web-api';
-import { readCode } from '../../outbox/classify-failure.ts';
+import { readCode } from '../../outbox/slack-port.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';

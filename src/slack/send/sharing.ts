@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ConversationsListResponse, ConversationsMembersResponse } from '@slack/web-api';
 import type { Sharing } from '../../commands/define.ts';
-import { isPassingCode } from '../../outbox/classify-failure.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+import { isPassingCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { isNative } from '../../views/blocks/native.ts';

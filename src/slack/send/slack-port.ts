@@ -6,8 +6,14 @@ import { readRetryAfter } from '../../api/http/request.ts';
 import { type Installation, tenantId } from '../../auth/identity.ts';
 import { type FileTarget, postFile } from '../../lib/file-transfer.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { isPassingCode, readCode } from '../../outbox/classify-failure.ts';
-import { type Audience, type FindWhere, SlackFailure, type SlackPort } from '../../outbox/slack-port.ts';
+import {
+  type Audience,
+  type FindWhere,
+  isPassingCode,
+  readCode,
+  SlackFailure,
+  type SlackPort,
+} from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import { type Clients, isSlackAddress, postMessage, type SlackClock, toSlackFailure } from './clients.ts';
@@ -139,7 +145,7 @@ async function findMessage(
   const { bot_id: own, response_metadata: about } = await client.auth.test();
   // Without the scope Slack silently leaves out the metadata.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))
-    throw new SlackFailure('refused', 'missing_scope');
+    throw new SlackFailure('missing_scope');
   const marginMs = skewSeconds === undefined ? unknownSkewMs : roundingMs;
   const toSlackTime = (at: Date, byMs: number): string =>
     (Math.max(0, at.getTime() + byMs) / 1000 - (skewSeconds ?? 0)).toFixed(6);
@@ -158,7 +164,7 @@ async function findMessage(
     const marker = markedMetadata.safeParse(metadata).data?.event_payload.id;
     if (bot === own && ts !== undefined && marker === id) return { channel, ts };
   }
-  if (answer.has_more) throw new SlackFailure('refused', 'too_much');
+  if (answer.has_more) throw new SlackFailure('too_much');
   return undefined;
 }
 
@@ -248,5 +254,5 @@ function fail(
     readonly cause?: unknown;
   } = {},
 ): SlackFailure {
-  return new SlackFailure('refused', code, { sentence, ...more });
+  return new SlackFailure(code, { sentence, ...more });
 }

@@ -12,7 +12,7 @@ const pauseOf = (error: unknown, attempt = 1, askedAt = now): number | undefined
   findRetry(error, { attempt, askedAt }, now)?.retryAfterMs;
 const api = (code: ConstructorParameters<typeof ApiError>[0]['code'], more = {}): ApiError =>
   new ApiError({ code, operation: exportOperation, sent: true, ...more });
-const refused = (code: string, more = {}): SlackFailure => new SlackFailure('refused', code, more);
+const refused = (code: string, more = {}): SlackFailure => new SlackFailure(code, more);
 
 test('a failure of the CDN that may pass is retried three times, with growing pauses', () => {
   const pauses = [1, 2, 3, 4].map((attempt) => pauseOf(api('cut'), attempt));

@@ -44,7 +44,7 @@ async function runRound({ db }: Database, refusals: Readonly<Record<string, stri
     slack: () => ({
       async deleteFile(file: string) {
         const code = refusals[file];
-        if (code) throw new SlackFailure('refused', code);
+        if (code) throw new SlackFailure(code);
         deleted.push(file);
       },
     }),

@@ -36,10 +36,7 @@ test.each([
   ['token_revoked', 'Slack does not accept the bot’s token (token_revoked).'],
   ['invalid_blocks', 'Something went wrong on our side, and nothing was changed.'],
 ])('Slack’s %s blames whom it concerns, from a job and from the Web API', (code, message) => {
-  const errors = [
-    new SlackFailure('refused', code),
-    Object.assign(new Error('no'), { data: { error: code } }),
-  ];
+  const errors = [new SlackFailure(code), Object.assign(new Error('no'), { data: { error: code } })];
   for (const error of errors)
     expect(explainFailure(error, { kind: 'job', feature: 'digest' }, createMemoryLog())).toMatchObject({
       message,

@@ -275,9 +275,7 @@ const lostNotice = defineMessage({
     const { digest, run } = (await loadPost(db, about)) ?? {};
     // It may have arrived meanwhile.
     if (!digest || !run || run.state === 'sent') return undefined;
-    const failure = refusal
-      ? ports.explain(new SlackFailure('refused', refusal.code, refusal), 'digest')
-      : noAnswer;
+    const failure = refusal ? ports.explain(new SlackFailure(refusal.code, refusal), 'digest') : noAnswer;
     return renderRunFailed(digest, run.due, failure, refusal ? 'posted' : 'confirmed');
   },
 });
