@@ -267,7 +267,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     store: createEndStore(db, enqueue, now),
     changed: (place: Installation, userId: string) => people(place).forget(userId),
   };
-  const edge = { deliver: createDeliver({ ...slack, ends, logger }), egress, log };
+  const edge = { deliver: createDeliver({ ...slack, ends, logger }), log };
   const socket = appToken
     ? createSocketReceiver({ ...edge, appToken, apiUrl, logger, fetch: slackFetch })
     : undefined;

@@ -58,9 +58,9 @@ type DeliverOptions = SlackDeps & { readonly ends: LifecycleHandlers; readonly l
 
 export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Promise<void>;
 
-/** Also trims the body. @throws where Slack must send it again: its end of access or its step could not be stored. */
+/** Acknowledges each delivery once. Also trims the body. @throws where Slack must send it again: its end of access or its step could not be stored. */
 export function createDeliver(options: DeliverOptions): Deliver {
-  const { inFlight, log, metrics, now } = options;
+  const { egress, inFlight, log, metrics, now } = options;
   const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
   const shouldLog = oncePerMinute(now);
   const refuse = createRefusal(options);
@@ -109,14 +109,14 @@ export function createDeliver(options: DeliverOptions): Deliver {
     const started = performance.now();
     let isAcknowledged = false;
     const ack: Acknowledge = async (reply) => {
-      await send(reply);
-      // Bolt acknowledges an event itself.
       if (isAcknowledged) return;
       isAcknowledged = true;
+      await send(egress.acknowledgement(reply));
       const sinceSent = sentAt && (now().getTime() - sentAt) / 1000;
       metrics.acknowledged(transport, (performance.now() - started) / 1000, sinceSent);
     };
-    const accepted = () => withReference(() => withSecrets(() => accept(body, ack)));
+    // Slack shows an error for an unacknowledged delivery; an empty acknowledgement is right for unknown kinds.
+    const accepted = () => withReference(() => withSecrets(() => accept(body, ack).then(() => ack())));
     return withSpan('delivery', { transport }, accepted).catch((error: unknown) => {
       if (shouldLog('failed')) log.error({ error }, 'cannot acknowledge a delivery (logged once a minute)');
       throw error;

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import type { Egress } from '../send/egress.ts';
 import { markVerified, oncePerMinute, readBody } from '../web/limits.ts';
 import type { Deliver } from './deliver.ts';
 
@@ -13,12 +12,11 @@ const longestCheck = 1024;
 
 export function createHttpReceiver(options: {
   signingSecret: Secret;
-  egress: Pick<Egress, 'acknowledgement'>;
   deliver: Deliver;
   log: Log;
   now: () => Date;
 }) {
-  const { deliver, egress, log, now } = options;
+  const { deliver, log, now } = options;
   const signature = createSignatureCheck(options);
   const shouldLog = oncePerMinute(now);
 
@@ -46,8 +44,7 @@ export function createHttpReceiver(options: {
     markVerified(request);
     const body = parseBody(request.headers['content-type'], raw);
     if (!body) return answer(response, 400);
-    if (body['type'] === 'url_verification')
-      return answer(response, 200, egress.acknowledgement({ challenge: body['challenge'] }));
+    if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
     if (body['type'] === 'app_rate_limited') {
       log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
       return answer(response, 200);
@@ -58,12 +55,10 @@ export function createHttpReceiver(options: {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await receive(request, response);
     if (!body) return;
-    const ack = async (reply?: unknown) => answer(response, 200, egress.acknowledgement(reply));
+    const ack = async (reply?: unknown) => answer(response, 200, reply);
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
     try {
       await deliver(body, ack, { transport: 'http', sentAt });
-      // Slack shows an error for an unacknowledged delivery; an empty 200 is right for unknown kinds.
-      answer(response, 200);
     } catch {
       answer(response, 500);
     }

@@ -1,4 +1,4 @@
-import type { ViewOutput, ViewStateValue } from '@slack/bolt';
+import type { ViewOutput } from '@slack/bolt';
 import type { KnownBlock, ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
@@ -299,21 +299,17 @@ export function listTyped(view: SubmittedView): (readonly [label: string, text: 
   });
 }
 
+/** What was typed or chosen in an element: Slack names it by the kind of the element. */
 export function readValue(element: object): Fields[string] {
-  const state: Partial<ViewStateValue> = element;
-  const several =
-    state.selected_options?.map(({ value }) => value) ??
-    state.selected_users ??
-    state.selected_conversations ??
-    state.selected_channels;
-  const one =
-    state.selected_option?.value ??
-    state.value ??
-    state.selected_date ??
-    state.selected_time ??
-    state.selected_date_time?.toString() ??
-    state.selected_user ??
-    state.selected_conversation ??
-    state.selected_channel;
-  return several ?? one ?? undefined;
+  const [chosen] = Object.entries(element).flatMap(([name, value]: [string, unknown]) => {
+    const isValue = name === 'value' || name.startsWith('selected_');
+    return isValue && value !== null && value !== undefined ? [value] : [];
+  });
+  if (chosen === undefined) return undefined;
+  return Array.isArray(chosen) ? chosen.map(readChosen) : readChosen(chosen);
+}
+
+/** An option's value, an id or a moment. */
+function readChosen(chosen: unknown): string {
+  return typeof chosen === 'object' ? (chosen as { readonly value: string }).value : String(chosen);
 }

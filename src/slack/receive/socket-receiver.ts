@@ -8,7 +8,6 @@ import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { explainRefusedToken } from '../installations.ts';
-import type { Egress } from '../send/egress.ts';
 import type { Deliver } from './deliver.ts';
 
 // Two connections, replaced in turn, lose no command between Slack's `disconnect` and the next `hello`.
@@ -31,13 +30,12 @@ const mostBrief = 3;
 export function createSocketReceiver(options: {
   appToken: Secret;
   apiUrl: string;
-  egress: Pick<Egress, 'acknowledgement'>;
   deliver: Deliver;
   logger: Logger;
   log: Log;
   fetch?: typeof globalThis.fetch | undefined;
 }) {
-  const { apiUrl, egress, log } = options;
+  const { apiUrl, log } = options;
   /** Open connections, by the time when they opened. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
@@ -52,20 +50,9 @@ export function createSocketReceiver(options: {
           { error, apiUrl },
         );
 
-  const take = async ({ body, ack: send }: SlackEvent): Promise<void> => {
-    let isAcknowledged = false;
-    const ack = async (reply?: unknown): Promise<void> => {
-      if (isAcknowledged) return;
-      isAcknowledged = true;
-      await send(egress.acknowledgement(reply));
-    };
-    try {
-      await options.deliver(body, ack, { transport: 'socket', sentAt: readSentAt(body) });
-    } catch {
-      return;
-    }
-    await ack().catch(() => undefined);
-  };
+  // What fails is not acknowledged, so that Slack sends it again.
+  const take = ({ body, ack }: SlackEvent): Promise<void> =>
+    options.deliver(body, ack, { transport: 'socket', sentAt: readSentAt(body) }).catch(() => undefined);
 
   const connect = async (): Promise<Connection> => {
     // The library would connect its WebSocket directly.

@@ -169,10 +169,6 @@ export function findVisitor(address: string | undefined): string {
 
 /** True at most once a minute for a key, for the 10,000 latest keys. */
 export function oncePerMinute(now: () => Date): (key: string) => boolean {
-  const seen = createCache<true>({ now, maxEntries: 10_000, ttlMs: minuteMs });
-  return (key) => {
-    if (seen.get(key)) return false;
-    seen.set(key, true);
-    return true;
-  };
+  const limit = createRateLimit({ most: 1, perMs: minuteMs, maxKeys: 10_000, now });
+  return (key) => limit.take(key) === undefined;
 }

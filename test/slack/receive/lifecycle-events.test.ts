@@ -83,6 +83,7 @@ test('an end is stored before it is acknowledged; where it cannot be, Slack is t
     },
   };
   const deliver = createDeliver({
+    egress: { acknowledgement: (reply: unknown) => reply },
     ends,
     inFlight: createInFlight({ manyTenants: false }),
     log: createMemoryLog(),
@@ -121,7 +122,6 @@ test('over a socket, what fails is not acknowledged, so that Slack sends it agai
   const receiver = createSocketReceiver({
     appToken: new Secret(slack.appToken),
     apiUrl: `${slack.url}/api/`,
-    egress: { acknowledgement: (reply) => reply },
     async deliver(_body, ack) {
       tries += 1;
       if (tries === 1) throw new Error('the database is away');

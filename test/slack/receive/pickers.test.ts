@@ -109,6 +109,17 @@ describe('once it is there', () => {
     ]);
   });
 
+  test('a name that holds the person’s key is held back', async () => {
+    const zone = bot.cdn.data.zones[7];
+    const { Id: id, Name: name = '' } = zone ?? {};
+    Object.assign(zone ?? {}, { Name: bot.cdn.key });
+    await openForm('zone');
+    const [held] = await linesWith(String(id), 'Held back');
+    Object.assign(zone ?? {}, { Name: name });
+    expect(held).not.toContain(bot.cdn.key);
+    expect(bot.logs.join('')).toContain('blocked a secret on its way out');
+  });
+
   test('it goes with the key', async () => {
     await openForm('zone');
     await linesWith('', says.menu.more('1,901'));

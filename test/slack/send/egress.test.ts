@@ -4,14 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
-import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
 import { createClients, createLibraryLog, createResponseUrls } from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
 import { createWeb } from '../../../src/slack/web/server.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
-import { sign } from '../signed.ts';
 
 const secret = 'a1B2-very-much-a-secret-77';
 
@@ -189,34 +187,6 @@ describe('acknowledgements', () => {
     const reply = { options: [] };
     expect(leaking(() => egress.acknowledgement(reply))).toBe(reply);
     expect(leaking(() => egress.acknowledgement(undefined))).toBeUndefined();
-  });
-
-  /** A bot that answers every delivery with the secret. */
-  const deliver = (_body: object, ack: (reply?: unknown) => Promise<void>): Promise<void> =>
-    leaking(() => ack({ options: [{ text: { type: 'plain_text', text: secret }, value: '1' }] }));
-
-  test('over signed HTTP none leaves', async () => {
-    const signingSecret = 'signing-0123456789abcdef';
-    const handle = createHttpReceiver({
-      signingSecret: new Secret(signingSecret),
-      egress,
-      deliver,
-      log,
-      now: () => new Date(),
-    });
-    const server = createServer((request, response) => void handle(request, response));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const body = 'payload=%7B%7D';
-    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, {
-      method: 'POST',
-      headers: sign(body, signingSecret),
-      body,
-    });
-    const text = await response.text();
-    server.close();
-    expect(text).toContain(findStopped('acknowledgement').reference);
-    expect(text).not.toContain(secret);
   });
 });
 

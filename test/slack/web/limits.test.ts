@@ -5,7 +5,6 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createHttpReceiver } from '../../../src/slack/receive/http-receiver.ts';
-import { createEgress } from '../../../src/slack/send/egress.ts';
 import {
   createRateLimit,
   findVisitor,
@@ -26,7 +25,6 @@ const signingSecret = 'signing-0123456789abcdef';
 const log = createLogger('silent');
 const receive = createHttpReceiver({
   signingSecret: new Secret(signingSecret),
-  egress: createEgress({ log }),
   deliver: async () => undefined,
   log,
   now: () => new Date(),
