@@ -314,7 +314,7 @@ async function probeNativeBlocks(
       if (readSlackError(error) !== 'invalid_blocks') throw error;
       return undefined;
     });
-    subject.support?.record(tenant, [{ method, kind, taken: sent !== undefined }]);
+    subject.support?.record(tenant, { method, kind, taken: sent !== undefined });
     return sent;
   };
   const post = async (message: Message) => {

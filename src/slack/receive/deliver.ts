@@ -83,15 +83,15 @@ export function createDeliver(options: DeliverOptions): Deliver {
     if (body.event) await storeEnds(body, ends);
     const isStep = body.event?.type === 'function_executed';
     const step = isStep ? await store(() => beginStep(options, body)) : undefined;
-    if (step === 'incomplete') return ack();
+    if (step === 'incomplete') return;
     const owner = readOwner(body);
     if (!body.event && owner.person === '') {
       if (shouldLog('nobody'))
         log.warn({ type: body.type }, 'a delivery names no user (logged once a minute)');
-      return ack();
+      return;
     }
     const end = inFlight.admit(owner, JSON.stringify(body).length);
-    if (!end) return step ? refuseStep(options, step, ack) : refuse(body, ack);
+    if (!end) return step ? refuseStep(options, step) : refuse(body, ack);
     // Nobody waits for the work: what waits for its turn would hold the request all the time.
     let work: Promise<unknown> = Promise.resolve();
     const follow: GoOn = (started) => void (work = started.catch(logFailure));

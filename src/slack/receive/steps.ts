@@ -57,12 +57,10 @@ const nobody =
 export async function refuseStep(
   { ledger }: Pick<SlackDeps, 'ledger'>,
   { run, installation, isNew }: DeliveredStep,
-  ack: () => Promise<void>,
 ): Promise<void> {
   const error = 'The bot is busy: too many requests are waiting. Run the workflow again in a moment.';
   // One that came before is worked on already.
   if (isNew) await endStepRun(ledger.enqueue, { run, installation }, { error });
-  await ack();
 }
 
 /** Runs an acknowledged step as the person who runs the workflow. Every failure becomes the step's error. */

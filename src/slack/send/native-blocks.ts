@@ -22,13 +22,14 @@ const trustedMs = 3 * dayMs;
 export type NativeSupport = ReturnType<typeof createNativeSupport>;
 
 export function createNativeSupport({ now }: { readonly now: () => Date }) {
-  const known = createCache<readonly Seen[]>({ now, maxEntries: 10_000, ttlMs: trustedMs });
+  const known = createCache<ReadonlyMap<string, Seen>>({ now, maxEntries: 10_000, ttlMs: trustedMs });
   return {
-    list: (tenant: string): readonly Seen[] => known.get(tenant) ?? [],
-    record(tenant: string, seen: readonly Seen[]): void {
-      const isOther = (one: Seen): boolean =>
-        !seen.some(({ method, kind }) => method === one.method && kind === one.kind);
-      known.set(tenant, [...(known.get(tenant) ?? []).filter(isOther), ...seen]);
+    list: (tenant: string): Seen[] => [...(known.get(tenant)?.values() ?? [])],
+    isRefused: (tenant: string, method: string, kind: Kind): boolean =>
+      known.get(tenant)?.get(`${method} ${kind}`)?.taken === false,
+    record(tenant: string, seen: Seen): void {
+      const own = [`${seen.method} ${seen.kind}`, seen] as const;
+      known.set(tenant, new Map([...(known.get(tenant) ?? []), own]));
     },
     forget: (tenant: string): void => known.drop(tenant),
   };
@@ -63,33 +64,29 @@ export function createNativeBlocks({
     const native = blocks?.filter(isNative) ?? [];
     if (!blocks || native.length === 0) return send(content);
     const kinds = [...new Set(native.map(kindOf))];
-    const known = support.list(tenant).filter(({ taken }) => !taken);
-    const refused = new Set(known.map((one) => `${one.method} ${one.kind}`));
     const sendWords = (replaced: readonly Kind[]) => {
       const words = blocks.map((block) =>
         isNative(block) && replaced.includes(kindOf(block)) ? writeInWords(block) : block,
       );
       const { [offerOf]: repeats } = blocks as { readonly [offerOf]?: Pressed };
-      const isOffered = repeats && !kinds.some((kind) => refused.has(`chat.postMessage ${kind}`));
+      const isOffered = repeats && !kinds.some((kind) => support.isRefused(tenant, 'chat.postMessage', kind));
       const shown = replaced.includes('chart') ? 'chart' : 'table';
       return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, repeats) : words });
     };
-    const record = (seen: readonly Kind[], taken: boolean): void =>
-      support.record(
-        tenant,
-        seen.map((kind) => ({ method, kind, taken })),
-      );
-    const replaced = kinds.filter((kind) => refused.has(`${method} ${kind}`));
+    const replaced = kinds.filter((kind) => support.isRefused(tenant, method, kind));
     const left = kinds.filter((kind) => !replaced.includes(kind));
+    const record = (taken: boolean): void => {
+      for (const kind of left) support.record(tenant, { method, kind, taken });
+    };
     try {
       const sent = await (replaced.length > 0 ? sendWords(replaced) : send(content));
-      record(left, true);
+      record(true);
       return sent;
     } catch (error) {
       if (readSlackError(error) !== 'invalid_blocks' || left.length === 0) throw error;
       const sent = await sendWords(kinds);
       // Only now the native blocks are known to be the reason.
-      record(left, false);
+      record(false);
       onRefused?.(method);
       log.warn(
         { method, blocks: native.map(describe), reasons: readReasons(error) },

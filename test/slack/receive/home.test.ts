@@ -1,12 +1,47 @@
-import { expect, test } from 'vitest';
-import { connect, startBot } from '../../support/bot.ts';
+import { afterAll, expect, test } from 'vitest';
+import { connect, disconnect, startBot } from '../../support/bot.ts';
 import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, bob, offers, ops, says } from '../words.ts';
 
+const bot = await startBot();
+await connect(bot, alice, ops);
+const inbox = bot.slack.as(alice, `D${alice}`);
+afterAll(() => bot.stop());
+
+test('a press in the Home tab is answered privately: a list as a direct message, a form in the form', async () => {
+  await inbox.openHome();
+  await inbox.waitForHome(offers('connect:forget'));
+  await inbox.press('help:run:0');
+  await inbox.waitForMessage(/25 zones/);
+  await inbox.press('help:run:2');
+  await inbox.waitForModal('zones:submit');
+  const { Id: id, Name: name } = bot.cdn.data.zones[3] ?? {};
+  await inbox.suggest('zones:pick', String(name));
+  await inbox.choose('zones:pick', String(id));
+  await inbox.submit();
+  const shown = await inbox.waitForModal(new RegExp(`${name}[^]*this month`, 'i'));
+  expect(shown.reads).toContain(String(name));
+  while (inbox.modal()) await inbox.closeModal();
+});
+
+test('a press in the Home tab that takes long is shown there until it is answered', async () => {
+  await inbox.openHome();
+  await inbox.waitForHome(offers('connect:forget'));
+  const slow = Promise.withResolvers<void>();
+  bot.cdn.faults.add({ times: Infinity, until: slow.promise });
+  await inbox.press('help:run:0');
+  await inbox.waitForHome(({ reads }) => reads.includes(says.working));
+  slow.resolve();
+  bot.cdn.faults.clear();
+  await inbox.waitForMessage(/25 zones/);
+  const home = await inbox.waitForHome(({ reads }) => !reads.includes(says.working));
+  expect(offers('connect:forget')(home)).toBe(true);
+});
+
 test('the Home tab is drawn again by whatever changes it, for the one who did it', async () => {
-  const bot = await startBot();
   const person = bot.slack.as(alice, ops);
+  await disconnect(person);
   await person.openHome();
   await person.waitForHome(offers('connect:open'));
   await connect(bot, alice, ops);
@@ -33,42 +68,4 @@ test('the Home tab is drawn again by whatever changes it, for the one who did it
   await bot.app.stop();
   expect(bot.logs.join('')).toMatch(/"kind":"home","feature":"home","outcome":"failed"/);
   expect(person.messages()).toHaveLength(before);
-  await bot.stop();
-});
-
-test('a press in the Home tab is answered privately: a list as a direct message, a form in the form', async () => {
-  const bot = await startBot();
-  await connect(bot, alice, ops);
-  const inbox = bot.slack.as(alice, `D${alice}`);
-  await inbox.openHome();
-  await inbox.waitForHome(offers('connect:forget'));
-  await inbox.press('help:run:0');
-  await inbox.waitForMessage(/25 zones/);
-  await inbox.press('help:run:2');
-  await inbox.waitForModal('zones:submit');
-  const { Id: id, Name: name } = bot.cdn.data.zones[3] ?? {};
-  await inbox.suggest('zones:pick', String(name));
-  await inbox.choose('zones:pick', String(id));
-  await inbox.submit();
-  const shown = await inbox.waitForModal(new RegExp(`${name}[^]*this month`, 'i'));
-  expect(shown.reads).toContain(String(name));
-  await bot.stop();
-});
-
-test('a press in the Home tab that takes long is shown there until it is answered', async () => {
-  const bot = await startBot();
-  await connect(bot, alice, ops);
-  const inbox = bot.slack.as(alice, `D${alice}`);
-  await inbox.openHome();
-  await inbox.waitForHome(offers('connect:forget'));
-  const slow = Promise.withResolvers<void>();
-  bot.cdn.faults.add({ times: Infinity, until: slow.promise });
-  await inbox.press('help:run:0');
-  await inbox.waitForHome(({ reads }) => reads.includes(says.working));
-  slow.resolve();
-  bot.cdn.faults.clear();
-  await inbox.waitForMessage(/25 zones/);
-  const home = await inbox.waitForHome(({ reads }) => !reads.includes(says.working));
-  expect(offers('connect:forget')(home)).toBe(true);
-  await bot.stop();
 });
