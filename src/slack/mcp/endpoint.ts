@@ -40,7 +40,14 @@ import { createSignatureCheck } from '../receive/http-receiver.ts';
 import { type Interaction, perform, type SlackDeps, type Work } from '../receive/perform.ts';
 import { postMessage } from '../send/clients.ts';
 import { readSender } from '../sender.ts';
-import { createRateLimit, findVisitor, markVerified, oncePerMinute, readBody } from '../web/limits.ts';
+import {
+  createRateLimit,
+  findVisitor,
+  markVerified,
+  oncePerMinute,
+  readBody,
+  warnOncePerMinute,
+} from '../web/limits.ts';
 import type { Reply } from '../web/page.ts';
 
 const maxRequestBytes = 256 * 1024;
@@ -63,7 +70,7 @@ export function createMcpEndpoint(options: {
 }) {
   const { call, clientTokens, log, now } = options;
   const signature = createSignatureCheck(options);
-  const shouldLog = oncePerMinute(now);
+  const warn = warnOncePerMinute(log, now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
   // Each token costs a look-up.
   const visits = createRateLimit({ most: 300, perMs: minuteMs, maxKeys: 1_000, now });
@@ -84,11 +91,7 @@ export function createMcpEndpoint(options: {
     const read = isFresh ? await readBody(request, maxRequestBytes).catch(() => undefined) : undefined;
     if (isFresh && read === 'too-large') return refuseRequest(413, 'The request is too large');
     if (!Buffer.isBuffer(read) || !(client || signature.isGenuine(request, read))) {
-      if (shouldLog('unsigned'))
-        log.warn(
-          { status: 401 },
-          'request for tools refused: not signed by Slack, no valid token (logged once a minute)',
-        );
+      warn({ status: 401 }, 'request for tools refused: not signed by Slack, no valid token');
       return {
         ...refuseRequest(401, 'Not signed by Slack, and no valid token'),
         headers: { ...json, 'www-authenticate': 'Bearer' },

@@ -5,7 +5,7 @@ import { withReference } from '../../telemetry/reference.ts';
 import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
 import { type LifecycleHandlers, readSender, storeEnds } from '../sender.ts';
-import { oncePerMinute } from '../web/limits.ts';
+import { oncePerMinute, warnOncePerMinute } from '../web/limits.ts';
 import type { Owner } from './in-flight.ts';
 import { readModalState, type SubmittedView } from './modals.ts';
 import { createReplies, type SlackDeps } from './perform.ts';
@@ -63,6 +63,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const { egress, inFlight, log, metrics, now } = options;
   const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
   const shouldLog = oncePerMinute(now);
+  const warn = warnOncePerMinute(log, now);
   const refuse = createRefusal(options);
   const app = createApp(options);
   let storing = 0;
@@ -86,8 +87,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     if (step === 'incomplete') return;
     const owner = readOwner(body);
     if (!body.event && owner.person === '') {
-      if (shouldLog('nobody'))
-        log.warn({ type: body.type }, 'a delivery names no user (logged once a minute)');
+      warn({ type: body.type }, 'a delivery names no user');
       return;
     }
     const end = inFlight.admit(owner, JSON.stringify(body).length);
@@ -211,7 +211,7 @@ const mostNotices = 8;
 function createRefusal(deps: SlackDeps) {
   const { access, inFlight, log, metrics, now } = deps;
   const shouldTell = oncePerMinute(now);
-  const shouldLog = oncePerMinute(now);
+  const warn = warnOncePerMinute(log, now);
   let notices = 0;
 
   const tell = async (body: Body): Promise<void> => {
@@ -234,11 +234,7 @@ function createRefusal(deps: SlackDeps) {
   return async (body: Body, ack: Acknowledge): Promise<void> => {
     const { kind, reply } = describeRefusal(body);
     metrics.delivered(kind, 'unread', 'refused', 0);
-    if (shouldLog('busy'))
-      log.warn(
-        { inFlight: inFlight.count() },
-        'too much is under way: deliveries are refused (logged once a minute)',
-      );
+    warn({ inFlight: inFlight.count() }, 'too much is under way: deliveries are refused');
     await ack(reply);
     if (!reply) await tell(body);
   };

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { markVerified, oncePerMinute, readBody } from '../web/limits.ts';
+import { markVerified, readBody, warnOncePerMinute } from '../web/limits.ts';
 import type { Deliver } from './deliver.ts';
 
 // A modal is at most 250 kB, an event far less.
@@ -18,7 +18,7 @@ export function createHttpReceiver(options: {
 }) {
   const { deliver, log, now } = options;
   const signature = createSignatureCheck(options);
-  const shouldLog = oncePerMinute(now);
+  const warn = warnOncePerMinute(log, now);
 
   /** The body of a genuine delivery; undefined if the request was answered. Apart, so that nothing else is held meanwhile. */
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
@@ -34,11 +34,7 @@ export function createHttpReceiver(options: {
     const raw = read.toString('utf8');
     if (isCertificateCheck(request, raw)) return answer(response, 200);
     if (!isSigned || !signature.isGenuine(request, read)) {
-      if (shouldLog('unsigned'))
-        log.warn(
-          { status: 401 },
-          'request refused: wrong signature, or a clock is off (logged once a minute)',
-        );
+      warn({ status: 401 }, 'request refused: wrong signature, or a clock is off');
       return answer(response, 401);
     }
     markVerified(request);

@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { renderInstalled, renderNotInstalled } from '../../views/connect/page.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { createRateLimit, findVisitor, oncePerMinute } from './limits.ts';
+import { createRateLimit, findVisitor, warnOncePerMinute } from './limits.ts';
 import * as pages from './page.ts';
 
 export type InstallPages = ReturnType<typeof createInstallPages>;
@@ -19,7 +19,7 @@ export function createInstallPages(
   const headers = pages.pageHeaders(publicUrl);
   // A genuine return asks Slack.
   const returns = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
-  const shouldLog = oncePerMinute(now);
+  const warn = warnOncePerMinute(log, now);
 
   const isGenuine = async (query: URLSearchParams): Promise<boolean> => {
     if (!query.has('code')) return false;
@@ -40,8 +40,7 @@ export function createInstallPages(
       if (query.has('error'))
         return show({ status: 200, body: renderNotInstalled('It was cancelled or refused in Slack.') });
       if (!(await isGenuine(query))) {
-        if (shouldLog('false return'))
-          log.warn({}, 'OAuth return refused: its state is not genuine (logged once a minute)');
+        warn({}, 'OAuth return refused: its state is not genuine');
         return show({ status: 400, body: renderNotInstalled(unknownReturn) });
       }
       const wait = returns.take(findVisitor(request.socket.remoteAddress));

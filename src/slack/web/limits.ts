@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
+import type { Log } from '../../telemetry/log.ts';
 
 const readMs = 10_000;
 const maxAllocatedBytes = 16 * 1024 * 1024;
@@ -171,4 +172,12 @@ export function findVisitor(address: string | undefined): string {
 export function oncePerMinute(now: () => Date): (key: string) => boolean {
   const limit = createRateLimit({ most: 1, perMs: minuteMs, maxKeys: 10_000, now });
   return (key) => limit.take(key) === undefined;
+}
+
+/** Logs a warning at most once a minute: strangers and floods write no line for each request. */
+export function warnOncePerMinute(log: Log, now: () => Date): Log['warn'] {
+  const shouldLog = oncePerMinute(now);
+  return (fields, message) => {
+    if (shouldLog(message)) log.warn(fields, `${message} (logged once a minute)`);
+  };
 }
