@@ -299,9 +299,12 @@ export function listTyped(view: SubmittedView): (readonly [label: string, text: 
   });
 }
 
+/** An option, an id, or a moment. */
+type Chosen = { readonly value: string } | string | number;
+
 /** What was typed or chosen in an element: Slack names it by the kind of the element. */
 export function readValue(element: object): Fields[string] {
-  const [chosen] = Object.entries(element).flatMap(([name, value]: [string, unknown]) => {
+  const [chosen] = Object.entries(element).flatMap(([name, value]: [string, Chosen | Chosen[] | null]) => {
     const isValue = name === 'value' || name.startsWith('selected_');
     return isValue && value !== null && value !== undefined ? [value] : [];
   });
@@ -309,7 +312,6 @@ export function readValue(element: object): Fields[string] {
   return Array.isArray(chosen) ? chosen.map(readChosen) : readChosen(chosen);
 }
 
-/** An option's value, an id or a moment. */
-function readChosen(chosen: unknown): string {
-  return typeof chosen === 'object' ? (chosen as { readonly value: string }).value : String(chosen);
+function readChosen(chosen: Chosen): string {
+  return typeof chosen === 'object' ? chosen.value : String(chosen);
 }
