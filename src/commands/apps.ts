@@ -50,6 +50,7 @@ export const apps: Feature = {
       id: 'apps:submit',
       needs: 'read',
       fields: z.object({ app }),
+      again: () => ['help:run', 'app'],
       run: (fields, context) => showApp(fields.app, context),
     }),
   ],

@@ -170,6 +170,11 @@ export interface Form {
   readonly changesHome?: true;
   /** Elsewhere a CDN key is a field error before anything is read. */
   readonly takesKeys?: true;
+  /** The action and value that open it, for *Open the form again*. */
+  readonly again?: (
+    fields: Fields,
+    metadata: string | undefined,
+  ) => readonly [actionId: string, value: string];
   /** Not drawn again after a failure. */
   readonly secretFields?: readonly string[];
 }

@@ -120,7 +120,15 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
 export const namesFeature: Feature = {
   name: 'names',
   commands: [nameCommand],
-  forms: [defineForm({ id: 'names:submit', needs: 'read', fields, run: giveName })],
+  forms: [
+    defineForm({
+      id: 'names:submit',
+      needs: 'read',
+      fields,
+      again: () => ['help:run', 'name'],
+      run: giveName,
+    }),
+  ],
 };
 
 /** With named or used ids on top: no zone may name them. */

@@ -57,6 +57,7 @@ export const uploadScanning: Feature = {
       id: 'upload-scanning:submit',
       needs: 'read',
       fields: z.object({ shieldZoneId }),
+      again: () => ['help:run', 'scanning'],
       run: (fields, context) => showMetrics(fields.shieldZoneId, 'weeks', context),
     }),
   ],

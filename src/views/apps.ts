@@ -5,7 +5,7 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatCount, formatMoment, formatNumber, formatShortMoments } from './blocks/format.ts';
+import { formatBytes, formatCount, formatMoment, formatNumber, formatShortMoments } from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { renderTable } from './blocks/table.ts';
@@ -90,7 +90,7 @@ function describeCost({ monthlyCost: cost }: AppSummary): string {
 function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
   if (size === undefined) return 'volumes not reported';
   if (size === 0) return 'no volumes';
-  return `volumes ${size < 1000 ? `${formatNumber(size)} GB` : `${formatNumber(size / 1000)} TB`}`;
+  return `volumes ${formatBytes(size * 1e9)}`;
 }
 
 /** `peak 49.7 on 2 Nov` */

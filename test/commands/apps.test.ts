@@ -60,7 +60,7 @@ test('what is reported is not 0, however small, and a key of any unit is a time'
   const latencyChart = { '1763640000000000': 5, '1763726400000000': 6 };
   harness.cdn.faults.add({ body: { averageLatency: 0.00034, totalVolumeSizeInGb: 0.0004, latencyChart } });
   const [answer] = await harness.person().run(`app ${appIds.api}`);
-  expect(readText(answer)).toMatch(/0\.00034[^]*0\.0004 GB/u);
+  expect(readText(answer)).toMatch(/0\.00034[^]*400 kB/u);
   expect(readText(answer)).toContain('6 on 21 Nov 12:00');
 });
 

@@ -112,3 +112,21 @@ test.each([
   const alice = bot.slack.as('U0ALICE00', ops);
   expect(readStable(await ask(alice, words))).toMatchSnapshot();
 });
+
+test('a form that closed before it failed opens again from the message, filled in', async () => {
+  const alice = bot.slack.as('U0ALICE00', ops);
+  const typed = { kind: 'app', id: appIds.api, name: 'shop-app' };
+  await alice.slash('name');
+  await alice.waitForModal('names:submit');
+  const before = new Set(alice.messages().map(({ ts }) => ts));
+  await alice.submit(typed);
+  const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+  expect(readStable(failed)).toMatchSnapshot('the failure');
+  await alice.press('forms:again', { ts: failed.ts });
+  const { blocks } = await alice.waitForModal('names:submit');
+  const filled = blocks.flatMap((block) => (block['element'] ? [block['element']] : []));
+  expect(
+    filled.map((input) => Object.entries(input).find(([name]) => name.startsWith('initial_'))?.[1]),
+  ).toEqual([expect.objectContaining({ value: typed.kind }), typed.id, typed.name]);
+  await alice.closeModal();
+});

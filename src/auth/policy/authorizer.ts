@@ -99,10 +99,7 @@ function readOnce<T>(read: () => Promise<T>, known = read) {
 /** Nothing is moved or ended by it: people try again, and jobs are retried. */
 export class RolesUnknown extends UserError {
   constructor(hint = 'Try again in a minute. If it keeps happening, Slack’s reason is in the bot’s log.') {
-    super(
-      'Slack can’t say right now who is an admin or in a user group, so this can’t be decided.',
-      `Nothing was changed. ${hint}`,
-    );
+    super('Slack can’t say right now who is an admin or in a user group, so this can’t be decided.', hint);
   }
 }
 

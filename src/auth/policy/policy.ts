@@ -228,8 +228,7 @@ function approvalSteps(policy: Policy, needs: Right): JudgedStep[] {
   if (needs === 'export') return [];
   const needed = countRequiredApprovals(policy, needs);
   const count = needed === 1 ? '1 approval' : `${needed} approvals`;
-  const says =
-    needed === 0 ? 'runs without an approval' : `needs ${count} within ${policy.expiryMinutes} min`;
+  const says = needed === 0 ? 'runs without an approval' : `needs ${count}`;
   return [step('approval', true, says, 'not-approver')];
 }
 

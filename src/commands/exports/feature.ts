@@ -126,6 +126,7 @@ const form: Form = {
   id: 'event-logs:submit',
   needs: 'export',
   loadingView: forms.exportBusy(),
+  again: () => ['help:run', 'export'],
   read: readExport,
   async run(values, context): Promise<FormResult> {
     const { request, channel } = values as AskedExport;

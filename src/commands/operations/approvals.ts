@@ -111,6 +111,7 @@ const denyAction: Action = {
 
 const denyForm = defineForm({
   id: 'approvals:deny-submit',
+  again: (_, id = '') => ['approvals:deny', id],
   changesHome: true,
   needs: 'none',
   fields: z.object({ reason: reasonField('Say why: the requester reads it.') }),
@@ -168,6 +169,7 @@ async function assertMayDecide({ requester, kind }: Operation, context: Context)
 
 const checkForm = defineForm({
   id: 'approvals:check-submit',
+  again: (_, id = '') => ['approvals:check', id],
   changesHome: true,
   needs: 'none',
   fields: z.object({ seen: z.enum(['succeeded', 'failed'], { error: 'Pick what you saw.' }) }),

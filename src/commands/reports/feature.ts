@@ -5,6 +5,7 @@ import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
+import { openAgain } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
@@ -318,12 +319,13 @@ function createForm<Kind extends ReportKind>(
   { schema, defaults, writeFields, render, redrawsOn, findProblem, targetsOf, preview }: About<Kind>,
 ) {
   async function openNew(typed: readonly string[], context: Context) {
-    const { channelId, people, person } = context;
+    const { channelId, modal, people, person } = context;
     const fields = {
       // Not a conversation between people.
       channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
       timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
       ...defaults(typed, await findTypedZones(typed, context)),
+      ...(modal?.metadata === openAgain ? modal.fields : {}),
     };
     return render(fields, {});
   }
@@ -398,6 +400,7 @@ function createForm<Kind extends ReportKind>(
     fields: schema,
     loadingView: { ...reportSkeleton(kind), callback_id: `${kind}s:busy` },
     changesHome: true,
+    again: (_, note) => ['help:run', note ? `${kind} edit ${note.split('|')[0]}` : `${kind} new`],
     run: save,
   });
   return { openNew, openEdit, actions, form };

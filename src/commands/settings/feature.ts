@@ -212,6 +212,7 @@ const settingsForm = defineForm({
   needs: 'admin',
   fields,
   loadingView: views.renderSettingsSkeleton('Saving'),
+  again: (fields) => ['settings:edit', views.findSectionOf(Object.keys(fields))],
   changesHome: true,
   async run(values, context: Context) {
     const before = await context.authorizer.policy({ fresh: true });

@@ -158,6 +158,7 @@ export const compare: Feature = {
     defineForm({
       id: 'compare:submit',
       needs: 'read',
+      again: () => ['help:run', 'compare'],
       fields: z
         .object({ zone: pickedZone, otherZone: pickedZone })
         .refine(({ zone, otherZone }) => zone !== otherZone, {

@@ -92,6 +92,7 @@ const zoneForm = defineForm({
   id: 'zones:submit',
   needs: 'read',
   fields: z.object({ zone: pickedZone }),
+  again: () => ['help:run', 'zone'],
   run: ({ zone }, context: Context) => showByValue(zone, context),
 });
 

@@ -2,6 +2,7 @@ import { exportOperation, isWindowError } from '../../api/event-logs.ts';
 import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
+import type { Right } from '../../auth/policy/policy.ts';
 import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
 import { describeLift, readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -19,6 +20,8 @@ export interface FailedDelivery {
   readonly retry?: Failure['retry'];
   /** The command for *Why?*. */
   readonly requested?: string | undefined;
+  /** Of a read nobody wonders whether it changed something. */
+  readonly needs?: Right;
 }
 
 /** The only place where an error becomes text: a sentence, a next step, and a reference that is also in the log. */
@@ -58,16 +61,26 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     }
   }
   log.error({ ...where, error }, 'unexpected error');
-  if (isDiskFull(error)) return { ...fullDisk, reference };
-  if (isReadOnly(error)) return { ...readOnlyDatabase, reference, retry, isTransient: true };
-  if (isDatabaseLost(error)) return { ...lostDatabase, reference, retry, isTransient: true };
-  return {
-    message: 'Something went wrong on our side, and nothing was changed.',
-    hint: 'Try again. If it keeps happening, send the reference below to the team that runs this bot.',
-    reference,
-    retry,
-    isTransient: true,
-  };
+  const [what, hint] = describeFault(error);
+  const isRead = failed.needs === 'read' || kind === 'home';
+  const message = isRead ? `${what}.` : `${what}, and nothing was changed.`;
+  return isDiskFull(error)
+    ? { message, hint, reference }
+    : { message, hint, reference, retry, isTransient: true };
+}
+
+function describeFault(error: unknown): readonly [what: string, hint: string] {
+  const last = 'If it keeps happening, send the reference below to the team that runs this bot.';
+  if (isDiskFull(error))
+    return [
+      'The bot’s disk is full',
+      'Send the reference below to the team that runs this bot. It continues by itself once there is room.',
+    ];
+  if (isReadOnly(error))
+    return ['The bot’s database is read-only right now', `Try again in a minute. ${last}`];
+  if (isDatabaseLost(error))
+    return ['The bot can’t reach its database right now', `Try again in a minute. ${last}`];
+  return ['Something went wrong on our side', `Try again. ${last}`];
 }
 
 /** Undefined where Slack refused what the bot sent: that is a fault of the bot. */
@@ -102,18 +115,6 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
   }
 }
 
-const fullDisk = {
-  message: 'The bot’s disk is full, so nothing was changed.',
-  hint: 'Send the reference below to the team that runs this bot. It continues by itself once there is room.',
-};
-const readOnlyDatabase = {
-  message: 'The bot’s database is read-only right now, so nothing was changed.',
-  hint: 'Try again in a minute. If it keeps happening, send the reference below to the team that runs this bot.',
-};
-const lostDatabase = {
-  message: 'The bot can’t reach its database right now, so nothing was changed.',
-  hint: 'Try again in a minute. If it keeps happening, send the reference below to the team that runs this bot.',
-};
 const lostEncryptionKey = {
   message: 'Your stored key is there, but the bot lacks the encryption key that opens it.',
   hint: 'Send the reference below to the team that runs this bot, or connect your key again.',

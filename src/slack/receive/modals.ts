@@ -8,8 +8,9 @@ import { UserError } from '../../errors.ts';
 import { readCode } from '../../outbox/slack-port.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
-import { type Message, section } from '../../views/blocks/blocks.ts';
-import { addFailure } from '../../views/blocks/failure.ts';
+import { limits, type Message, section } from '../../views/blocks/blocks.ts';
+import { readPressed } from '../../views/blocks/buttons.ts';
+import { addFailure, openAgain } from '../../views/blocks/failure.ts';
 import { modal } from '../../views/blocks/inputs.ts';
 import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
@@ -189,7 +190,7 @@ export function toModal(title: string, { text, blocks }: Message): ModalView {
 }
 
 /** Inputs by block id. Menus outside of inputs (`feature:verb`) also by action id: one block can hold several. */
-export function readFields({ state }: SubmittedView): Fields {
+export function readFields({ state }: Pick<SubmittedView, 'state'>): Fields {
   const fields: Record<string, Fields[string]> = {};
   for (const [block, inputs] of Object.entries(state?.values ?? {})) {
     fields[block] = Object.values(inputs).slice(0, 1).map(readValue)[0];
@@ -240,7 +241,10 @@ export async function showInForm(
   const buttons = { ...(submit ? { submit } : {}), ...(close ? { close } : {}) };
   const form = { type: 'modal' as const, title, callback_id, private_metadata, ...buttons };
   const refill = (values: typeof typed) =>
-    addFailure({ ...form, blocks: fillBlocks(blocks as KnownBlock[], values) }, failure).modal;
+    addFailure(
+      { ...form, blocks: fillBlocks(blocks as KnownBlock[], (block) => values[block] ?? {}) },
+      failure,
+    ).modal;
   const kept = Object.fromEntries(
     Object.entries(typed).filter(([block]) => !findSecretBlocks(view).has(block)),
   );
@@ -259,11 +263,55 @@ function findSecretBlocks(view: SubmittedView): ReadonlySet<string> {
   return new Set([...secret, ...Object.keys(findKeys(view))]);
 }
 
+/** The value of *Open the form again*: what opens it and what was typed, without secrets. Undefined if it is too long. */
+export function writeAgain(view: SubmittedView): string | undefined {
+  const { metadata } = readModalState(view.private_metadata);
+  const opens = findForm(view.callback_id)?.again?.(readFields(view), metadata);
+  const secret = findSecretBlocks(view);
+  const typed = Object.entries(view.state?.values ?? {}).flatMap(([block, inputs]) =>
+    secret.has(block) ? [] : Object.entries(inputs),
+  );
+  const value = `${opens?.join(' ')}\n${JSON.stringify(Object.fromEntries(typed))}`;
+  return opens && value.length <= limits.value ? value : undefined;
+}
+
+export function readAgain(actionId: string, value: string) {
+  if (actionId !== openAgain) return undefined;
+  const [opens = '', typed = '{}'] = value.split('\n');
+  const inputs = JSON.parse(typed) as Values[string];
+  const values = Object.fromEntries(Object.entries(inputs).map(([id, input]) => [id, { [id]: input }]));
+  return { ...readPressed(opens), typed: inputs, fields: readFields({ state: { values } }) };
+}
+
+/** The form with what was typed into it before. */
+export function refill<Input>(entry: Opening<Input>, typed: Values[string] | undefined): Opening<Input> {
+  const { modal, load } = entry;
+  if (!typed || !modal) return entry;
+  const fill = (view: ModalView): ModalView => ({
+    ...view,
+    blocks: fillBlocks(view.blocks as KnownBlock[], (block) => {
+      const own = typed[nameOf(block)];
+      return own ? { ...typed, [block]: own } : typed;
+    }),
+  });
+  if (load) return { ...entry, load: async (...given) => fill(await load(...given)) };
+  return {
+    ...entry,
+    modal(...given) {
+      const view = modal(...given);
+      return view && fill(view);
+    },
+  };
+}
+
 type Values = NonNullable<SubmittedView['state']>['values'];
 
-function fillBlocks(blocks: readonly KnownBlock[], values: Values): KnownBlock[] {
+function fillBlocks(
+  blocks: readonly KnownBlock[],
+  typedInto: (block: string) => Values[string],
+): KnownBlock[] {
   return blocks.map((block) => {
-    const typed = values[block.block_id ?? ''] ?? {};
+    const typed = typedInto(block.block_id ?? '');
     const fill = <Element extends object>(element: Element): Element => fillElement(element, typed);
     if ('element' in block) return { ...block, element: fill(block.element) };
     if (block.type === 'actions') return { ...block, elements: block.elements.map(fill) };

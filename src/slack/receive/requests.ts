@@ -22,7 +22,7 @@ import {
 import { parseWords, stripDecoration } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
-import { addTyped } from '../../views/blocks/failure.ts';
+import { addTyped, openAgain } from '../../views/blocks/failure.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
@@ -34,16 +34,19 @@ import {
   listTyped,
   notShown,
   type Origin,
+  readAgain,
   readFields,
   readFieldsWithoutKeys,
   readModalState,
   readValue,
+  refill,
   renderWaiting,
   type SubmittedView,
   showInForm,
   toBlockErrors,
   toModal,
   updateModal,
+  writeAgain,
   writeModalState,
 } from './modals.ts';
 import {
@@ -98,7 +101,9 @@ export async function runAction(
   const { trigger_id: triggerId, channel, message, view } = body;
   const chosen = [readValue(pressed) ?? []].flat().join(',');
   const offered = readNativeOffer(pressed.action_id, chosen);
+  const again = readAgain(pressed.action_id, chosen);
   const choice = offered ??
+    again ??
     readChoice(pressed.action_id, chosen) ?? { actionId: pressed.action_id, value: chosen };
   const { actionId } = choice;
   // Slack also delivers presses of link buttons (`feature:link`).
@@ -118,13 +123,13 @@ export async function runAction(
       message && channel && body.container['is_ephemeral'] !== true
         ? { channel: channel.id, ts: message.ts }
         : undefined;
-    const isSeparate = action?.newMessage ?? action?.runsCommand ?? false;
+    const isSeparate = again !== undefined || (action?.newMessage ?? action?.runsCommand ?? false);
     const title = typed ? (typed.command.label ?? typed.command.name) : 'CDN';
     const newModal = isSeparate && !action?.replacesModal ? title : undefined;
     const origin = { triggerId, place, below: modal, newModal };
     const flow = typed
-      ? createModalFlow(typed.command, typed.words, origin)
-      : createModalFlow(action ?? refuseOutdated('button'), value, origin);
+      ? createModalFlow(refill(typed.command, again?.typed), typed.words, origin)
+      : createModalFlow(refill(action ?? refuseOutdated('button'), again?.typed), value, origin);
     return {
       feature: action?.id ?? 'unknown',
       requested: typed?.command.name ?? (action && findCommandOf(action.id)),
@@ -147,7 +152,9 @@ export async function runAction(
         needs === 'read' && action && !typed?.command.showsOthers
           ? { actionId: action.id, value }
           : undefined,
-      modal: modal && { metadata, fields: readFieldsWithoutKeys(modal) },
+      modal: again
+        ? { metadata: openAgain, fields: again.fields }
+        : modal && { metadata, fields: readFieldsWithoutKeys(modal) },
       message: shared,
       changesHome: (typed?.command ?? action)?.changesHome,
       ...flow,
@@ -268,7 +275,7 @@ export async function runForm(
         if (!shown) await respond(result.message);
       },
       showFailure: async (failed) => staysOpen(form, view) && showInForm(view, failed),
-      addTyped: (message) => addTyped(message, listTyped(view)),
+      addTyped: (message) => addTyped(message, listTyped(view), writeAgain(view)),
     },
   );
 }

@@ -77,12 +77,17 @@ const ofFailure = 'failure:';
 export function addTyped(
   failure: Message,
   typed: readonly (readonly [label: string, text: string])[],
+  again: string | undefined,
 ): Message {
   if (typed.length === 0) return failure;
   const lines = typed.map(([label, text]) => `*${escapeMrkdwn(label, 60)}:* ${escapeMrkdwn(text, 1_000)}`);
   const note = section(['You entered', truncateLines(lines, 2_800)]);
-  return { ...failure, blocks: [...(failure.blocks ?? [section(failure.text)]), note] };
+  const row = again && [actions(button('Open the form again', openAgain, again))];
+  return { ...failure, blocks: [...(failure.blocks ?? [section(failure.text)]), note, ...(row || [])] };
 }
+
+/** The id of its button, whose value says which form. */
+export const openAgain = 'forms:again';
 
 type Refusal = readonly [message: string, hint: string, offer?: 'connect' | 'why' | 'ask'];
 

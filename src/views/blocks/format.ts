@@ -107,20 +107,22 @@ export function formatInteger(number: number): string {
   return Number.isInteger(number) && Math.abs(number) < 1000 ? String(number) : plainNumber.format(number);
 }
 
+const byteUnits = ['B', 'kB', 'MB', 'GB', 'TB'] as const;
+
 /** Decimal units, as the control panel counts: `45.1 TB`, `812 GB`, `52.4 MB`. From 1,000 GB on in TB. */
 export function formatBytes(amount: number): string {
-  if (amount < 1000) return `${formatInteger(Math.round(amount))} B`;
-  if (amount < 1e6) return `${digits(amount / 1e3)} kB`;
-  if (amount < 1e9) return `${digits(amount / 1e6)} MB`;
-  if (amount < 1e12) return `${digits(amount / 1e9)} GB`;
-  return `${digits(amount / 1e12)} TB`;
+  // What rounds up to 1,000 of a unit is 1 of the next: 999,999 B are 1 MB.
+  const sizes = byteUnits.map((unit, nth) => [round(amount / 1000 ** nth, nth > 0), unit] as const);
+  const [size, unit] = sizes.find(([size]) => Math.abs(size) < 1000) ?? [round(amount / 1e12, true), 'TB'];
+  return `${formatInteger(size)} ${unit}`;
 }
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const plainNumber = new Intl.NumberFormat('en-US');
 
+/** Less than a cent is not nothing. */
 export function formatMoney(amount: number): string {
-  return dollars.format(amount);
+  return amount > 0 && amount < 0.005 ? 'under $0.01' : dollars.format(amount);
 }
 
 const wholeDollars = new Intl.NumberFormat('en-US', {
@@ -131,17 +133,20 @@ const wholeDollars = new Intl.NumberFormat('en-US', {
 
 /** Dollars in a sentence, whole from 100 on: `$2,268`. A table has the cents. */
 export function formatRoundMoney(amount: number): string {
-  return (Math.abs(amount) < 100 ? dollars : wholeDollars).format(amount);
+  return Math.abs(amount) < 99.995 ? formatMoney(amount) : wholeDollars.format(amount);
 }
 
 /** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
 export function formatPercent(part: number, whole: number): string {
+  if (whole === 0) return '–';
   const share = (part / whole) * 100;
   if (share > 0 && share < 1) return 'under 1 %';
   return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
 }
 
-function digits(amount: number): string {
-  const decimals = amount >= 100 ? 0 : amount >= 10 ? 1 : 2;
-  return formatInteger(Number(amount.toFixed(decimals)));
+/** To three digits, or whole. */
+function round(amount: number, hasDecimals: boolean): number {
+  const size = Math.abs(amount);
+  const decimals = size >= 100 || !hasDecimals ? 0 : size >= 10 ? 1 : 2;
+  return Number(amount.toFixed(decimals));
 }

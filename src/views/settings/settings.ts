@@ -11,6 +11,7 @@ import {
   type Right,
   readAssistant,
 } from '../../auth/policy/policy.ts';
+import { minuteMs } from '../../lib/time.ts';
 import {
   actions,
   compact,
@@ -23,7 +24,7 @@ import {
 } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { agree, andMore, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, andMore, formatCount, formatDuration, formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
@@ -380,7 +381,7 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
   return {
     people: `Operators: ${list('operators', 'operatorGroups')} · Approvers: ${list('approvers', 'approverGroups')}`,
     approvals: [
-      `${destroyApprovals} for a deletion, ${changeApprovals} for a change, within ${expiryMinutes} min`,
+      `${destroyApprovals} for a deletion, ${changeApprovals} for a change, within ${formatDuration(expiryMinutes * minuteMs)}`,
       approvalChannel ? `in <#${approvalChannel}>` : 'in direct messages',
       secondAdmin ? 'second admin on' : ':warning: second admin off',
     ].join(' · '),
@@ -398,6 +399,11 @@ export function renderSettingsSkeleton(doing: string, title = 'Settings'): Modal
 }
 
 export const mostEntries = 50;
+
+export function findSectionOf(fields: readonly string[]): SettingsSection {
+  const known = Object.entries(settingFields).find(([field]) => fields.includes(field));
+  return known?.[1][0] ?? 'people';
+}
 
 /** The form of one section. `private_metadata` carries the version that is being changed. */
 export function renderSettingsForm(

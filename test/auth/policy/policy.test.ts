@@ -142,7 +142,7 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
       "no role: needs the operator role, which nobody has yet",
       "no key: no CDN key is connected",
       "no channel: in <#C0OPS0000> nothing above *read* is allowed",
-      "ok approval: needs 2 approvals within 30 min",
+      "ok approval: needs 2 approvals",
     ]
   `);
 });

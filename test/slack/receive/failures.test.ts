@@ -59,5 +59,8 @@ test.each([
     createMemoryLog(),
   );
   expect(message).toMatch(words);
+  expect(message).toContain('changed');
+  const read = explainFailure(error, { kind: 'command', feature: 'zones', needs: 'read' }, createMemoryLog());
+  expect(read.message).not.toContain('changed');
   expect(reference).toMatch(/^\w{8}$/u);
 });

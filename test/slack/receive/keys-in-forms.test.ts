@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
+import { readAgain, writeAgain } from '../../../src/slack/receive/modals.ts';
 import { readForm } from '../../../src/slack/receive/requests.ts';
 import { says } from '../words.ts';
 
@@ -48,4 +49,25 @@ test.each([
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36',
 ])('ids, fingerprints and parts of URLs are no keys: %s', (text) => {
   expect(errorsOf('event-logs:submit', text)).not.toHaveProperty('second');
+});
+
+const text = (value: string) => ({ type: 'plain_text_input', value });
+
+test('every form but those that are typed at once opens again with what was typed, without secrets', () => {
+  const option = { text: { type: 'plain_text' as const, text: 'Required' }, value: 'true' };
+  const inputs = { scriptId: text('301'), defaultValue: text('hush'), moreValue: text('hush') };
+  const values = Object.fromEntries(
+    Object.entries(inputs).map(([id, input]) => [`${id}:2`, { [id]: input }]),
+  );
+  const chosen = { required: { required: { type: 'static_select', selected_option: option } } };
+  const view = (id: string) => ({ id: 'V0', callback_id: id, state: { values: { ...values, ...chosen } } });
+  const opened = forms.filter(({ again }) => again).map(({ id }) => [id, writeAgain(view(id)) ?? '']);
+  expect(forms.filter(({ again }) => !again).map(({ id }) => id)).toEqual([
+    'origin-errors:link',
+    'connect:submit',
+  ]);
+  for (const [id, value = ''] of opened) expect([id, value.length > 0]).toEqual([id, true]);
+  const { 'variables:submit': variable = '' } = Object.fromEntries(opened) as Record<string, string>;
+  expect(variable).not.toContain('hush');
+  expect(readAgain('forms:again', variable)?.fields).toMatchObject({ scriptId: '301', required: 'true' });
 });

@@ -8,8 +8,10 @@ import {
   formatDuration,
   formatMoment,
   formatMoney,
+  formatNumber,
   formatPercent,
   formatPeriod,
+  formatRoundMoney,
   listSome,
   pluralize,
 } from '../../../src/views/blocks/format.ts';
@@ -39,6 +41,7 @@ test.each([
   [1440 * minute, '1 day'],
   [day + 5 * minute, '1 day'],
   [day + hour, '1 day 1 hour'],
+  [day - 1, '1 day'],
   [100 * day, '100 days'],
 ])('%i ms is read as %s', (ms, text) => {
   expect(formatDuration(ms)).toBe(text);
@@ -117,11 +120,20 @@ test('a list names as many as it may and counts the rest', () => {
 
 test.each([
   [0, '0 B'],
-  [999, '999 B'],
+  [999.4, '999 B'],
+  [999.6, '1 kB'],
+  [-5e6, '-5 MB'],
   [1000, '1 kB'],
   [52_428_800, '52.4 MB'],
   [1_240_000_000, '1.24 GB'],
   [812e9, '812 GB'],
+  [9_999, '10 kB'],
+  [99_960, '100 kB'],
+  [999_499, '999 kB'],
+  [999_999, '1 MB'],
+  [999_999_999, '1 GB'],
+  [999.9e9, '1 TB'],
+  [1234e12, '1,234 TB'],
   [10e12, '10 TB'],
   [1.5e14, '150 TB'],
 ])('%d bytes read as %s', (amount, text) => {
@@ -135,12 +147,42 @@ test.each([
   [99.99, 100, '99 %'],
   [100, 100, '100 %'],
   [1500, 100, '1,500 %'],
+  [0, 0, '–'],
+  [5, 0, '–'],
 ])('%d of %d is %s: never rounded up to a limit', (part, whole, text) => {
   expect(formatPercent(part, whole)).toBe(text);
 });
 
-test('money has two digits and groups', () => {
-  expect(formatMoney(1234.5)).toBe('$1,234.50');
+test('no number of bytes has more than three digits before its unit, below 1,000 TB', () => {
+  for (let amount = 1; amount < 999e12; amount += Math.ceil(amount / 53)) {
+    const [, size = '', decimals = ''] =
+      /^(\d+)(?:\.(\d+))? (?:B|kB|MB|GB|TB)$/u.exec(formatBytes(amount)) ?? [];
+    expect(`${amount}: ${size.length > 0 && size.length + decimals.length <= 3}`).toBe(`${amount}: true`);
+  }
+});
+
+test.each([
+  [0, '$0.00', '$0.00'],
+  [0.004, 'under $0.01', 'under $0.01'],
+  [0.005, '$0.01', '$0.01'],
+  [-3.5, '-$3.50', '-$3.50'],
+  [99.99, '$99.99', '$99.99'],
+  [99.996, '$100.00', '$100'],
+  [1234.5, '$1,234.50', '$1,235'],
+  [1e9, '$1,000,000,000.00', '$1,000,000,000'],
+])('%d dollars are %s, and %s in a sentence', (amount, exact, rounded) => {
+  expect([formatMoney(amount), formatRoundMoney(amount)]).toEqual([exact, rounded]);
+});
+
+test.each([
+  [0, '0'],
+  [0.00034, '0.00034'],
+  [0.00999, '0.01'],
+  [12.345, '12.35'],
+  [-1.5, '-1.5'],
+  [999_999.999, '1,000,000'],
+])('%d without a unit is %s', (value, text) => {
+  expect(formatNumber(value)).toBe(text);
 });
 
 test('a moment is drawn by Slack in the reader’s zone, with UTC behind it', () => {

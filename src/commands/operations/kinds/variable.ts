@@ -397,6 +397,10 @@ export const variables: Feature = {
       fields,
       loadingView: forms.variableBusy,
       secretFields: ['defaultValue', 'moreValue'],
+      again: ({ scriptId = '', variableId = '' }) => [
+        'help:run',
+        ['variable', scriptId, variableId].flat().join(' '),
+      ],
       run: submit,
     }),
   ],

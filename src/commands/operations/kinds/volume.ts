@@ -180,6 +180,7 @@ export const volumes: Feature = {
       changesHome: true,
       fields,
       loadingView: forms.volumeBusy,
+      again: () => ['help:run', 'volume delete'],
       run: submit,
     }),
   ],

@@ -1,7 +1,7 @@
 import type { AppSummary } from '../../../api/apps.ts';
 import { UserError } from '../../../errors.ts';
 import { isFailing } from '../../../views/apps.ts';
-import { formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
+import { formatCount, formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
 import { formatCell, renderTable } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
 import {
@@ -67,7 +67,10 @@ function judgeApps(
 ): Observation {
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
   const left = facts.of - facts.read.length - facts.failures.length;
-  const notes = left > 0 ? [toNote(`${left} further apps`, `not checked: an alert covers ${mostApps}`)] : [];
+  const notes =
+    left > 0
+      ? [toNote(formatCount(left, 'further app'), `not checked: an alert covers ${formatInteger(mostApps)}`)]
+      : [];
   return judgeEach(facts, nameApp, {
     notes,
     refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Look at the app itself.'),
