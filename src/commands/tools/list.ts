@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
-import { dayMs } from '../../lib/time.ts';
 import { renderApp } from '../../views/apps.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { formatCount, pluralize } from '../../views/blocks/format.ts';
+import { rollBack } from '../../views/origin-errors/question.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
 import { compareZones as compareRows, renderChanges, renderComparison } from '../../views/zones/changes.ts';
 import {
@@ -18,7 +18,7 @@ import { listEverything, listParts, renderZone } from '../../views/zones/zone.ts
 import { readApp } from '../apps.ts';
 import type { Context } from '../define.ts';
 import { readScanning } from '../upload-scanning.ts';
-import { readTwoZones } from '../zones/changes.ts';
+import { readChanges, readTwoZones } from '../zones/changes.ts';
 import { loadAllZones } from '../zones/lookup.ts';
 import { selectZones } from '../zones/query.ts';
 import { loadZoneById } from '../zones/zones.ts';
@@ -162,30 +162,18 @@ const listZoneChanges = defineTool({
     days: z.number().int().min(1).max(30).optional().describe('How far back; 7 if left out'),
   }),
   async run({ zone: typed, days = 7 }, context: Context) {
-    const { person, settingsHistory } = context;
     const zone = typed === undefined ? undefined : await findZone(typed, context);
-    const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
-    const asOf = context.now();
-    const from = new Date(asOf.getTime() - days * dayMs);
-    const found = await settingsHistory.list(person, { from, zones: zone && [zone.id], most: mostChanges });
-    const message = renderChanges({
-      ...found,
-      look,
-      zone,
-      period: `${days}d`,
-      from,
-      until: undefined,
-      asOf,
-      panel: context.panel,
-    });
+    const shown = await readChanges(rollBack(days * 24 * 60, context.now()), zone, context);
+    const { look, total, asOf } = shown;
+    const changes = shown.changes.slice(0, mostChanges);
     return {
       asOf,
-      counts: [found.changes.length, found.total],
+      counts: [changes.length, total],
       data: {
         recorded_since: look.since,
         zones_compared: look.zones,
         zones_without_earlier_look: look.first,
-        changes: found.changes.map((change) => ({
+        changes: changes.map((change) => ({
           zone: change.zoneId,
           zone_name: change.zoneName,
           setting: nameChange(change),
@@ -195,8 +183,8 @@ const listZoneChanges = defineTool({
       },
       next: zone
         ? [toOriginErrors(zone)]
-        : toZones(found.changes.map(({ zoneId: id, zoneName: name }) => ({ id, name }))),
-      message,
+        : toZones(changes.map(({ zoneId: id, zoneName: name }) => ({ id, name }))),
+      message: renderChanges(shown),
     };
   },
 });

@@ -4,8 +4,14 @@ import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { type Message, say } from '../../views/blocks/blocks.ts';
-import { rollBack } from '../../views/origin-errors/question.ts';
-import { renderChanges, renderCompareForm, renderComparison } from '../../views/zones/changes.ts';
+import { type Period, rollBack, writeMovingPeriod } from '../../views/origin-errors/question.ts';
+import {
+  endsOf,
+  renderChanges,
+  renderCompareForm,
+  renderComparison,
+  type ShownChanges,
+} from '../../views/zones/changes.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
@@ -58,9 +64,6 @@ export const changes: Feature = {
   ],
 };
 
-/** As it is typed, without spaces: `7d`, `2026-11-20T00:00Z..2026-11-21T00:00Z`; without `until` it ends now. */
-type Period = { readonly words: string; readonly from: Date; readonly until?: Date };
-
 /** `shop last 7 days`, `yesterday shop`; a week by default. @throws UserError for words that are not a period. */
 async function readTyped(
   words: Pick<Words, 'list' | 'quoted'>,
@@ -68,22 +71,10 @@ async function readTyped(
 ): Promise<{ readonly zone: string; readonly period: Period }> {
   const profile = await people.profile(person.userId);
   const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
-  const { subject, period } = splitPeriod(words, clock);
-  const to = clock.now.getTime();
-  const typed = period ?? rollBack(7 * 24 * 60, clock.now);
-  const from = new Date(typed.from);
-  if (to - typed.from > 100 * dayMs + hourMs)
+  const { subject, period = rollBack(7 * 24 * 60, clock.now) } = splitPeriod(words, clock);
+  if (clock.now.getTime() - period.from > 100 * dayMs + hourMs)
     throw new UserError('Changes are kept for 100 days.', 'Try less: `/cdn changes 100d`.');
-  const zone = subject.join(' ');
-  if (typed.last !== undefined) return { zone, period: { words: writeLast(typed.last), from } };
-  const [start, end] = [typed.from, typed.to].map((at) => `${new Date(at).toISOString().slice(0, 16)}Z`);
-  if (typed.isOpen || typed.to > to) return { zone, period: { words: `since_${start}`, from } };
-  return { zone, period: { words: `${start}..${end}`, from, until: new Date(typed.to) } };
-}
-
-function writeLast(minutes: number): string {
-  if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / 24 / 60}d`;
-  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
+  return { zone: subject.join(' '), period };
 }
 
 async function* showTyped(words: Words, context: Context): AsyncGenerator<Message, void> {
@@ -95,22 +86,27 @@ async function* showTyped(words: Words, context: Context): AsyncGenerator<Messag
   const found = await lookUpZone(typed, context);
   yield found.kind === 'one'
     ? await showChanges(period, found.zone, context)
-    : renderUnclearZone(found, 'changes', period.words.replace('_', ' '));
+    : renderUnclearZone(found, 'changes', writeMovingPeriod(period));
 }
 
-async function showChanges(
-  { words, from, until }: Period,
+async function showChanges(period: Period, zone: ZoneName | undefined, context: Context): Promise<Message> {
+  return renderChanges(await readChanges(period, zone, context));
+}
+
+/** Compares settings now, and lists the changes of the period. @throws UserError for a zone that the key does not see */
+export async function readChanges(
+  period: Period,
   zone: ZoneName | undefined,
-  context: Context,
-): Promise<Message> {
-  const { person, settingsHistory, now, panel } = context;
-  const look = await settingsHistory.look(person, await context.cdn(), zone && [zone]);
+  { person, cdn, settingsHistory, now, panel }: Context,
+): Promise<ShownChanges> {
+  const look = await settingsHistory.look(person, await cdn(), zone && [zone]);
   const asOf = now();
-  const found = await settingsHistory.list(person, { from, until, zones: zone && [zone.id], most: 100 });
+  const zones = zone && [zone.id];
+  const { from, until } = endsOf(period, asOf);
+  const found = await settingsHistory.list(person, { from, until, zones, most: 100 });
   if (zone && look.missing.length > 0 && found.total === 0) throw createMissingError(zone.id);
   const name = zone?.name || found.changes[0]?.zoneName || '';
-  const shown = zone && { id: zone.id, name };
-  return renderChanges({ ...found, look, zone: shown, period: words, from, until, asOf, panel });
+  return { ...found, look, zone: zone && { id: zone.id, name }, period, asOf, panel };
 }
 
 export const compare: Feature = {

@@ -137,10 +137,16 @@ export function writePeriod(period: Period): string {
 /** The same, but the last minutes stay that, and what has no end has none. Whole days are those of UTC for every reader. */
 export function writeMovingPeriod(period: Period): string {
   const { from, to, last, isOpen, isWholeDays } = period;
-  if (last !== undefined) return `${last}m`;
+  if (last !== undefined) return writeLast(last);
   // A minute that has begun is not yet a time until now.
   if (isOpen && to - from > minuteMs) return `${writeMoment(from)}Z..now`;
   return isWholeDays ? `${writePeriod(period)} UTC` : writePeriod(period);
+}
+
+/** `7d`, `24h`, `90m`. */
+function writeLast(minutes: number): string {
+  if (minutes % (24 * 60) === 0 && minutes > 24 * 60) return `${minutes / 24 / 60}d`;
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`;
 }
 
 function writeMoment(at: number): string {

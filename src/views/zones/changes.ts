@@ -1,4 +1,4 @@
-import type { ModalView } from '@slack/types';
+import type { Button, ModalView } from '@slack/types';
 import {
   isSameSetting,
   listKeys,
@@ -22,11 +22,12 @@ import {
 import { modal, searchSelect } from '../blocks/inputs.ts';
 import { preferLines } from '../blocks/native.ts';
 import { renderTable } from '../blocks/table.ts';
-import { escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
+import { type Period, rollBack, writeMovingPeriod } from '../origin-errors/question.ts';
 import { pickZone } from './rows.ts';
 import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
 
-const periods = ['24h', '7d', '30d', '100d'];
+const offeredDays = [1, 7, 30, 100];
 
 interface StoredChange extends SettingChange {
   readonly at: Date;
@@ -46,20 +47,25 @@ export interface ShownChanges {
     readonly allSince?: Date | undefined;
   };
   readonly zone: { readonly id: string; readonly name: string } | undefined;
-  /** As it is typed, without spaces: `7d`, `since_2026-11-20T10:00Z`. */
-  readonly period: string;
-  readonly from: Date;
-  readonly until: Date | undefined;
+  readonly period: Period;
   readonly asOf: Date;
   readonly panel: PanelPages;
 }
 
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, from, until, asOf, panel } = shown;
-  const words = describePeriod(period, from, until);
-  const when = /^\d/u.test(period) && !until ? `in ${words}` : words;
+  const { changes, total, look, zone, period, asOf, panel } = shown;
+  const { from, until } = endsOf(period, asOf);
+  // On the reader's clock.
+  const when =
+    period.last !== undefined
+      ? `in the ${nameLast(period.last)}`
+      : until
+        ? `from ${formatMoment(from)} to ${formatMoment(until)}`
+        : `since ${formatMoment(from)}`;
+  const show = (label: string, other: Period): Button =>
+    button(label, 'changes:show', join([writeMovingPeriod(other).replace(' ', '_'), zone?.id], ' '));
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
-  const share = ['changes', zone?.id, period.replace('_', ' ')].filter(Boolean).join(' ');
+  const share = join(['changes', zone?.id, writeMovingPeriod(period)], ' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
   // Changes before the baseline are unknown.
   const isShort = look.since !== undefined && look.since > from;
@@ -89,7 +95,7 @@ export function renderChanges(shown: ShownChanges): Message {
     ],
     picture: preferLines(
       renderTable({
-        caption: join(['Changed settings', /^\d/u.test(period) && words], ', '),
+        caption: join(['Changed settings', period.last && nameLast(period.last)], ', '),
         columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
         rows: changes.map((change) => [
           ...(zone ? [] : [change.zoneName || change.zoneId]),
@@ -105,15 +111,13 @@ export function renderChanges(shown: ShownChanges): Message {
       !zone && pickZone('changes:zone', 'Of one zone…'),
       selectOf(
         'Period…',
-        periods.map((each) =>
-          button(labelPeriod(describePeriod(each, from)), 'changes:show', `${each} ${zone?.id ?? ''}`.trim()),
-        ),
-        { chosen: labelPeriod(words) },
+        offeredDays.map((days) => show(capitalize(nameLast(days * 1440)), rollBack(days * 1440, asOf))),
+        { chosen: capitalize(when.replace('in the ', '')) },
       ),
     ],
     share,
     more: [
-      button('Compare again', 'changes:show', `${period} ${zone?.id ?? ''}`.trim()),
+      show('Compare again', period),
       zone && commandButton('Changes of all zones', 'changes', 2),
       zone && commandButton('Compare with another zone', `compare ${zone.id}`, 3),
       zone && panelButton(panel, 'zone', zone.id),
@@ -126,15 +130,12 @@ export function renderChanges(shown: ShownChanges): Message {
   });
 }
 
-const labelPeriod = (words: string): string => words.replace('the last', 'Last');
+const nameLast = (minutes: number): string => `last ${formatPeriod(minutes)}`;
 
-const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 1440 };
-
-/** `the last 7 days`, else moments on the reader's clock. */
-function describePeriod(period: string, from: Date, until?: Date): string {
-  const [, count, unit = ''] = /^(\d+)([mhd])$/u.exec(period) ?? [];
-  if (count) return `the last ${formatPeriod(Number(count) * (minutesOf[unit] ?? 1))}`;
-  return until ? `from ${formatMoment(from)} to ${formatMoment(until)}` : `since ${formatMoment(from)}`;
+/** Without `until` it lasts until now. */
+export function endsOf({ from, to, last, isOpen }: Period, asOf: Date) {
+  const isOver = last === undefined && !isOpen && to <= asOf.getTime();
+  return { from: new Date(from), until: isOver ? new Date(to) : undefined };
 }
 
 /** `3 of 240 zones`; of more changes than are shown, the zones of all are not known. */
@@ -198,17 +199,11 @@ export function compareZones(zones: Pair): ComparedRow[] {
     name,
     isMember: !path.includes('/'),
   }));
-  const isInOne = ({ values }: ComparedRow) => values.includes('none');
-  const members = rows.filter(({ isMember }) => isMember);
-  const elements = rows.filter(({ isMember }) => !isMember);
+  const all = [...rows, { ...compareHostnames(zones), isMember: false }];
   // A table may not hold them all: what people made by hand comes before what is the same in most zones.
-  return [
-    ...members.filter(({ isSame }) => !isSame),
-    ...elements.filter((row) => !isInOne(row)),
-    ...elements.filter(isInOne),
-    compareHostnames(zones),
-    ...members.filter(({ isSame }) => isSame),
-  ];
+  const rank = ({ isMember, isSame, values }: (typeof all)[number]) =>
+    isMember ? (isSame ? 4 : 1) : values.includes('none') ? 3 : 2;
+  return all.toSorted((a, b) => rank(a) - rank(b));
 }
 
 function compareHostnames(zones: Pair): ComparedRow {

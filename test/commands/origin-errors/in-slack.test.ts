@@ -15,7 +15,7 @@ test('in the conversation with the bot the zones are counted, and any of them is
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
   alice.say('errors 1h status:404');
   const zones = await alice.waitForMessage(/12 zones .*404.*as of/su);
-  const pick = 'origin-errors:pick:60m status:404';
+  const pick = 'origin-errors:pick:1h status:404';
   const [option] = await alice.suggest(pick, 'checkout', { ts: zones.ts });
   await alice.choose(pick, String(option?.['value']), { ts: zones.ts });
   const picked = await alice.waitForMessage(({ ts, text }) => ts > zones.ts && text.includes('checkout'));

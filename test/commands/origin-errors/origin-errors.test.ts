@@ -49,36 +49,7 @@ test('the answer has the number first, then kinds, addresses, hours and samples'
   });
   const [answer, ...more] = await harness.person().run('errors shop');
   expect(more).toEqual([]);
-  expect(readText(answer)).toMatchInlineSnapshot(`
-    "*3 origin errors in the last 24 hours in shop*, none in the last hour
-    The CDN cannot resolve \`origin-shop.example.com\` (\`dns_lookup\` 502): 2 of 3 errors, since 09:10
-    Worst hour 09–10: 2 · 24 hours before: 1
-    :new: *Not in the 24 hours before*: \`http_timeout\` (1)
-    *dns_lookup 502* · 2 · DE · since 09:10
-    *http_timeout 504* · 1 · SG · since 10:00
-    What fails
-    What fails
-    Hour by hour
-    Paths
-    Samples
-    All zones
-    What fails
-    Last 24 hours
-    Today
-    Last hour
-    Last 24 hours
-    Yesterday
-    Last 3 days
-    Last 7 days
-    Last 24 hours
-    Share
-    Refresh
-    All as CSV
-    All as NDJSON
-    Share with CSV
-    The zone
-    Times are UTC · as of 12:00"
-  `);
+  expect(readText(answer)).toMatchSnapshot();
 });
 
 test('one press shows the same errors by hour, by address or as samples', async () => {
@@ -375,12 +346,5 @@ test('a setting that changed shortly before the first error is named beside the 
   ]);
   const person = harness.person();
   const [answer] = await person.run('errors shop');
-  expect(readText(answer).split('\n').slice(0, 4)).toMatchInlineSnapshot(`
-    [
-      "*3 origin errors in the last 24 hours in shop*, none in the last hour",
-      "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): 2 of 3 errors, since 08:30",
-      ":wrench: Origin https://origin-1.example.com → https://origin-3.example.com, found 14 minutes before the first error (08:16)",
-      "Worst hour 03–04: 1 · 24 hours before: none",
-    ]
-  `);
+  expect(readText(answer).split('\n').slice(0, 4)).toMatchSnapshot();
 });

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../../src/lib/time.ts';
+import { rollBack } from '../../../src/views/origin-errors/question.ts';
 import { renderChanges, type ShownChanges } from '../../../src/views/zones/changes.ts';
 
 const asOf = new Date('2026-11-26T12:00:00Z');
 const daysAgo = (days: number): Date => new Date(asOf.getTime() - days * dayMs);
 const shop = { id: '1', name: 'shop' };
+const over = { from: daysAgo(30).getTime(), to: daysAgo(20).getTime() };
 const old = { zones: 3, first: 0, skipped: 0, since: daysAgo(90), allSince: daysAgo(90) };
 
 test.each<[string, Partial<ShownChanges>]>([
@@ -15,18 +17,15 @@ test.each<[string, Partial<ShownChanges>]>([
   ['a zone that cannot be read', { look: { ...old, skipped: 1 } }],
   ['one zone', { zone: shop, look: { ...old, zones: 1 } }],
   ['the first look of one', { zone: shop, look: { ...old, zones: 1, first: 1, since: asOf } }],
-  ['a time that is over', { until: daysAgo(20), period: '2026-10-27..2026-11-06' }],
-  [
-    'a time before the baseline',
-    { until: daysAgo(20), look: { ...old, since: daysAgo(2) }, period: '2026-10-27..2026-11-06' },
-  ],
+  ['a time that is over', { period: over }],
+  ['a time before the baseline', { look: { ...old, since: daysAgo(2) }, period: over }],
   [
     'a time around the baseline',
-    { until: new Date(asOf.getTime() - hourMs), look: { ...old, since: daysAgo(2) }, period: 'x' },
+    { look: { ...old, since: daysAgo(2) }, period: { ...over, to: asOf.getTime() - hourMs } },
   ],
 ])('no changes, %s: nothing is said of what was not recorded', (_, more) => {
-  const about = { changes: [], total: 0, look: old, zone: undefined, period: '30d', from: daysAgo(30) };
+  const about = { changes: [], total: 0, look: old, zone: undefined, period: rollBack(30 * 24 * 60, asOf) };
   const panel = { zone: '', app: '', script: undefined, storage: undefined, keys: '' };
-  const { blocks = [] } = renderChanges({ ...about, until: undefined, asOf, panel, ...more });
+  const { blocks = [] } = renderChanges({ ...about, asOf, panel, ...more });
   expect(blocks.flatMap((block) => (block.type === 'section' ? block.text?.text : []))).toMatchSnapshot();
 });
