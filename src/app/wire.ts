@@ -189,19 +189,8 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     onTransition: metrics.operationMoved,
     onRefused: metrics.refused,
   };
-  const exportThread = () =>
-    startExportThread({
-      cdn: config.cdn,
-      directory: tempDirectory,
-      onAttempt,
-      now,
-    });
-  const ports = {
-    ...createJobPorts({ ...parts, exportThread, ledger }),
-    accounts,
-    enqueue,
-    outbox,
-  };
+  const exportThread = () => startExportThread({ cdn: config.cdn, directory: tempDirectory, onAttempt, now });
+  const ports = { ...createJobPorts({ ...parts, exportThread, ledger }), accounts, enqueue, outbox };
   const exports = createExportService({ db, ports, now });
   const features = {
     tempDirectory,
@@ -277,13 +266,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   const slackConnections = () => (answersSlack ? socket?.connected() : undefined);
   const tools =
     signingSecret && publicUrl !== undefined
-      ? createMcpEndpoint({
-          signingSecret,
-          clientTokens,
-          log,
-          now,
-          call: createToolCalls(slack),
-        })
+      ? createMcpEndpoint({ signingSecret, clientTokens, log, now, call: createToolCalls(slack) })
       : undefined;
 
   const findStoreProblem = async (): Promise<string | undefined> => {

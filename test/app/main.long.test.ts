@@ -66,10 +66,7 @@ const isOld =
 test.runIf(isOld)('a Node that is too old is told in one sentence, first', () => {
   const { status, stderr, stdout } = spawnSync(oldNode, ['dist/bot/main.js'], { env: {}, encoding: 'utf8' });
   expect([status, stdout]).toEqual([1, '']);
-  expect(stderr.replace(/^This is Node [\d.]+/u, 'This is Node <version>')).toMatchInlineSnapshot(`
-    "This is Node <version>, and the bot needs 24.12 or newer: https://nodejs.org/en/download
-    "
-  `);
+  expect(stderr.replace(/^This is Node [\d.]+/u, 'This is Node <version>')).toMatchSnapshot();
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
   expect(stderr).toContain(`needs ${engines.node.replace('>=', '')} or newer`);
 });

@@ -74,26 +74,12 @@ async function make(): Promise<Env> {
 
 test('says what is whole, names the first record that is not, and ends with 0 and 1', async () => {
   const env = await make();
-  expect(await verify(env)).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "said": "There are no records yet.
-    ",
-    }
-  `);
+  expect(await verify(env)).toMatchSnapshot('empty');
   await inside(env, async (database) => {
     await insertRecords(database, 700);
     await insertRecords(database, 3, beta);
   });
-  expect(await verify(env)).toMatchInlineSnapshot(`
-    {
-      "code": 0,
-      "said": "T0ACME000: intact, 700 records, head <hash>
-    T0BETA000: intact, 3 records, head <hash>
-    The audit is intact.
-    ",
-    }
-  `);
+  expect(await verify(env)).toMatchSnapshot('intact');
 
   await inside(env, (database) =>
     runWithoutTriggers(
@@ -101,15 +87,7 @@ test('says what is whole, names the first record that is not, and ends with 0 an
       `update audit_records set actor = 'U9' where seq in (600, 601) and tenant = '${acme}'`,
     ),
   );
-  expect(await verify(env)).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "said": "T0ACME000: BROKEN at record 600 (altered): Record 600 was changed: its hash does not match its content.
-    T0BETA000: intact, 3 records, head <hash>
-    The audit is NOT intact: 1 chain of 2.
-    ",
-    }
-  `);
+  expect(await verify(env)).toMatchSnapshot('altered');
   expect(await verify(env, '--tenant', beta)).toMatchObject({ code: 0 });
 });
 
@@ -130,40 +108,14 @@ test('a head from the log shows what was cut off or written anew, given as a fil
   const path = join(directory, `${Math.random()}.log`);
   await writeFile(path, `{"level":"info","msg":"ready"}\nno JSON\n${lines.join('\n')}\n`);
   for (const given of [path, lines.join('\n')])
-    expect(await verify(env, '--heads', given)).toMatchInlineSnapshot(`
-      {
-        "code": 0,
-        "said": "T0ACME000: intact, 6 records, head <hash>
-      T0BETA000: intact, 3 records, head <hash>
-      Compared with 2 logged heads.
-      The audit is intact.
-      ",
-      }
-    `);
+    expect(await verify(env, '--heads', given)).toMatchSnapshot('whole');
   await inside(env, (database) =>
     runWithoutTriggers(database, `delete from audit_records where seq > 4 and tenant = '${acme}'`),
   );
   expect(await verify(env)).toMatchObject({ code: 0 });
-  expect(await verify(env, '--heads', path)).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "said": "T0ACME000: BROKEN at record 5 (cut-off): Record 5 and all after it are gone: the log has record 6. The log says that record 6 has the hash <hash>.
-    T0BETA000: intact, 3 records, head <hash>
-    Compared with 2 logged heads.
-    The audit is NOT intact: 1 chain of 2.
-    ",
-    }
-  `);
+  expect(await verify(env, '--heads', path)).toMatchSnapshot('cut off');
   await inside(env, (database) => insertRecords(database, 6));
-  expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchInlineSnapshot(`
-    {
-      "code": 1,
-      "said": "T0ACME000: BROKEN at record 6 (rewritten): Record 6 is not the one in the log: it, or one before it, was rewritten since. The log says that record 6 has the hash <hash>.
-    Compared with 1 logged head.
-    The audit is NOT intact: 1 chain of 1.
-    ",
-    }
-  `);
+  expect(await verify(env, '--heads', path, '--tenant', acme)).toMatchSnapshot('rewritten');
   expect(await verify(env, '--heads', path, '--tenant', beta)).toMatchObject({ code: 0 });
 });
 
@@ -191,11 +143,7 @@ describe('what cannot be checked ends with 2 and says why', () => {
     await copyEmbeddedDatabase(dataDir);
     opened.push(await openDatabase({ dataDir, log: createMemoryLog() }));
     const { said, code } = await verifyInProcess({ DATA_DIR: dataDir });
-    expect(readStableOutput(said)).toMatchInlineSnapshot(`
-      "Another process already uses the data directory <directory>/data.
-      The embedded database serves one process: stop the bot, check, start it again.
-      "
-    `);
+    expect(readStableOutput(said)).toMatchSnapshot();
     expect(code).toBe(2);
   });
 

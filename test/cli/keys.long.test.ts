@@ -100,11 +100,7 @@ test('with the embedded database a new first line of its file is taken over, and
   expect(await bot.kill('SIGTERM')).toBe(0);
 
   const { said } = await keys('status', { SLACK_BOT_TOKEN: '', SLACK_APP_TOKEN: '' });
-  expect(said.replace(file, '<file>')).toMatchInlineSnapshot(`
-    "Keys of <file>: the first one seals, all of them open.
-      next  2 linked keys
-    "
-  `);
+  expect(said.replace(file, '<file>')).toMatchSnapshot();
   await start();
   await listsZones('U0ALICE00');
   await listsZones('U0BOB0000');
@@ -124,11 +120,7 @@ test('the embedded key file that is missing is not made anew where keys are link
   const refused = startBotProcess(environment({ slack, cdn, dataDir }));
   running.push(refused);
   expect(await refused.exited).toBe(1);
-  expect(readRefusal(refused)).toMatchInlineSnapshot(`
-    "The key file <directory>/encryption-keys is missing, and the database holds what was sealed with it. No new key was made.
-    Restore <directory>/encryption-keys from your backup and start again. If it is lost for good: docs/operating.md, “Lost keyring”.
-    "
-  `);
+  expect(readRefusal(refused)).toMatchSnapshot();
   expect(await readdir(dataDir)).not.toContain('encryption-keys');
 
   await writeFile(file, backup);

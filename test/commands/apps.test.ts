@@ -46,10 +46,7 @@ test('its latency is a chart in the answer, with its peak in words', async () =>
             ],
           },
         ],
-        axis_config: {
-          categories: ['19 Nov', '20 Nov', '21 Nov'],
-          y_label: 'Latency (no unit given)',
-        },
+        axis_config: { categories: ['19 Nov', '20 Nov', '21 Nov'], y_label: 'Latency (no unit given)' },
       },
     },
   ]);

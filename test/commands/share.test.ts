@@ -46,12 +46,7 @@ describe('the target of typed words', () => {
   test('a file and what was shown come behind it', () => {
     expect(
       splitTarget(parseWords('errors 1001 today in <#C0OPS0000|ops> with:CSV shown:ab12'))?.target,
-    ).toEqual({
-      channel: ops,
-      file: 'csv',
-      shown: 'ab12',
-      words: 'in <#C0OPS0000> with:csv shown:ab12',
-    });
+    ).toEqual({ channel: ops, file: 'csv', shown: 'ab12', words: 'in <#C0OPS0000> with:csv shown:ab12' });
   });
 });
 

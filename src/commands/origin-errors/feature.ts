@@ -261,10 +261,7 @@ export function readRequestedPeriod(
   const clock: PeriodClock = {
     now,
     timeZone,
-    instead: (period, zone) => ({
-      label: capitalize(period),
-      types: `errors ${quoteName(zone)} ${period}`,
-    }),
+    instead: (period, zone) => ({ label: capitalize(period), types: `errors ${quoteName(zone)} ${period}` }),
   };
   const { subject, period: typed } = splitPeriod(words, clock);
   const zone = subject.join(' ');

@@ -69,13 +69,7 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
     ),
     picture: isText
       ? []
-      : preferLines(
-          renderTable({
-            caption: `${caption} of ${plainText(summary.name, 60)}`,
-            columns,
-            rows,
-          }),
-        ),
+      : preferLines(renderTable({ caption: `${caption} of ${plainText(summary.name, 60)}`, columns, rows })),
     actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, label)],
     share: `zone ${words}`,
     more: [

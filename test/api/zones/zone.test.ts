@@ -113,6 +113,13 @@ test.each([
     { enabled: undefined, suspended: undefined },
   ],
   [{ EnableTLS1: 'true', EnableLogging: 0 }, { weaknesses: ['old-tls', 'no-logging'] }],
+  [{ EnableTLS1_1: true, TlsSecurityLevel: null }, { weaknesses: ['old-tls'] }],
+  [{ TlsSecurityLevel: 0 }, { weaknesses: ['old-tls'] }],
+  [{ TlsSecurityLevel: 1, EnableTLS1: false, EnableLogging: null }, { weaknesses: undefined }],
+  [{ MonthlyBandwidthLimit: 0 }, { bandwidthLimit: undefined, isUnlimited: true }],
+  [{ MonthlyBandwidthLimit: 1000 }, { bandwidthLimit: 1000, isUnlimited: undefined }],
+  // What is not reported is not unlimited.
+  [{ MonthlyBandwidthLimit: null }, { bandwidthLimit: undefined, isUnlimited: undefined }],
   [{ Hostnames: null }, { isCertificateUnreported: true }],
   [{ Hostnames: [] }, { isCertificateUnreported: undefined }],
   [{ Hostnames: [{ Value: 'a', HasCertificate: 'false' }] }, { hostnamesWithoutCertificate: ['a'] }],
@@ -126,16 +133,6 @@ test.each([
   ],
 ])('%j is read as %j', (raw, expected) => {
   expect(summarize({ Id: 1, ...raw })).toMatchObject(expected);
-});
-
-test.each([
-  [{ TlsSecurityLevel: 0 }, ['old-tls']],
-  [{ EnableTLS1: true }, ['old-tls']],
-  [{ EnableTLS1_1: true, EnableLogging: false }, ['old-tls', 'no-logging']],
-  [{ TlsSecurityLevel: 1, EnableTLS1: false, EnableLogging: null }, undefined],
-  [{ TlsSecurityLevel: null }, undefined],
-])('%j is weak: %j', (raw, weaknesses) => {
-  expect(summarize({ Id: 1, ...raw })?.weaknesses).toEqual(weaknesses);
 });
 
 test('no secret of a zone gets past its reading', () => {
@@ -322,19 +319,6 @@ test('a summary has what lists need', () => {
     hostnames,
     hostnamesWithoutCertificate: [bare],
     isCertificateUnreported: true,
-  });
-});
-
-test.each([
-  [0, { isUnlimited: true }],
-  [1000, { bandwidthLimit: 1000 }],
-  [null, {}],
-])('a limit of %j is %j: not reported is not unlimited', (MonthlyBandwidthLimit, limit) => {
-  const { bandwidthLimit, isUnlimited } = summarize({ Id: 1, MonthlyBandwidthLimit }) ?? {};
-  expect({ bandwidthLimit, isUnlimited }).toEqual({
-    bandwidthLimit: undefined,
-    isUnlimited: undefined,
-    ...limit,
   });
 });
 

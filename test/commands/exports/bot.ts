@@ -6,12 +6,7 @@ import { saveSettings as fillSettings } from '../../support/settings.ts';
 type Person = ReturnType<Bot['slack']['as']>;
 type Slack = Bot['slack'];
 
-export const users = {
-  alice: 'U0ALICE00',
-  bob: 'U0BOB0000',
-  carol: 'U0CAROL00',
-  dave: 'U0DAVE000',
-} as const;
+export const users = { alice: 'U0ALICE00', bob: 'U0BOB0000', carol: 'U0CAROL00', dave: 'U0DAVE000' } as const;
 export const channels = { ops: 'C0OPS0000', deploys: 'C0DEPLOY0', random: 'C0RANDOM0' } as const;
 const { alice, bob } = users;
 const { ops } = channels;

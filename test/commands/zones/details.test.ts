@@ -34,36 +34,7 @@ test('a zone is its state, use and place in three lines, and a menu of its parts
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const [answer] = await person.run('zone checkout');
-  expect(readText(answer)).toMatchInlineSnapshot(`
-    ":warning: *checkout* is *disabled* and at its limit
-    500 GB of 500 GB this month · $5.10 so far
-    \`checkout.example.com\` and 2 more · storage zone 2005 · zone 1006
-    Origin errors
-    Settings…
-    Settings
-    Hostnames (3)
-    Origin
-    Caching
-    Security
-    Edge rules (1)
-    Optimizer
-    Logging
-    Pages
-    Account
-    All, searchable
-    Compare
-    What changed
-    Compare with another zone
-    Related
-    Zones of storage zone 2005
-    Share
-    Refresh
-    Everything as JSON
-    Open in the panel
-    All zones
-    Another zone
-    as of <!date^1795262400^{date_short_pretty} {time}|2026-11-21 12:00 UTC> · keys and tokens are never shown"
-  `);
+  expect(readText(answer)).toMatchSnapshot();
 });
 
 test.each(zoneParts)('the part %s is a table in the place of the overview', async (part) => {

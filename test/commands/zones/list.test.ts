@@ -39,8 +39,7 @@ test('many zones: how many are read at once, then the table with totals', async 
   await using harness = await createCommandHarness({ zones: 60 });
   const [first, whole, ...more] = await harness.person().run('zones');
   expect(more).toEqual([]);
-  expect(readText(first)).toMatchInlineSnapshot(`"Reading 60 zones…"`);
-  expect(readText(whole).split('\n').slice(0, 24)).toMatchSnapshot();
+  expect([readText(first), ...readText(whole).split('\n').slice(0, 24)]).toMatchSnapshot();
   expect(names(whole).toSorted()).toEqual(harness.cdn.data.zones.map(nameOf).toSorted());
 });
 
@@ -65,22 +64,7 @@ test('the first answer is there while the list is still on its way', async () =>
 test('zones that need attention come first, the most urgent before, or alone, then the bandwidth', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const rows = readRows((await harness.person().run('zones')).at(-1));
-  expect(rows.map(([name, needs]) => `${name}: ${needs}`)).toMatchInlineSnapshot(`
-    [
-      "video: suspended",
-      "checkout: disabled, at limit",
-      "media: 91 % of limit",
-      "images: 80 % of limit",
-      "docs: no certificate",
-      "shop-staging: no certificate",
-      "downloads: OK",
-      "shop: OK",
-      "api: OK",
-      "assets: OK",
-      "blog: OK",
-      "edge-lab: OK",
-    ]
-  `);
+  expect(rows.map(([name, needs]) => `${name}: ${needs}`)).toMatchSnapshot();
   const alone = (await harness.person().run('zones only:attention')).at(-1);
   expect(names(alone)).toEqual(rows.slice(0, 6).map(([name]) => name));
 });

@@ -74,10 +74,7 @@ test('the raw file is what came, byte for byte, with its hash, rows and figures'
   expect(read(files[0]).equals(whole)).toBe(true);
   expect(files[0]).toMatchObject({ kind: 'raw', sha256: sha256(whole), length: whole.length });
   expect(found).toMatchObject({ rows: 500, bytes: whole.length, unread: undefined });
-  expect(found.figures).toMatchObject({
-    untimed: 0,
-    top: { action: [['blocked', 500]] },
-  });
+  expect(found.figures).toMatchObject({ untimed: 0, top: { action: [['blocked', 500]] } });
   expect(reports.at(-1)).toEqual({ bytes: whole.length, rows: 500 });
   discard(files);
 });

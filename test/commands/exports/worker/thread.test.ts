@@ -55,11 +55,7 @@ afterAll(async () => {
 });
 
 const start = (apiUrl = base, directory = folder): ExportThread =>
-  startExportThread({
-    cdn: { apiUrl, originLoggingUrl: apiUrl },
-    directory,
-    now: () => new Date(),
-  });
+  startExportThread({ cdn: { apiUrl, originLoggingUrl: apiUrl }, directory, now: () => new Date() });
 beforeEach(() => {
   thread = start();
 });
@@ -91,12 +87,7 @@ test('the log is received as it was sent, counted, and uploaded as often as need
   expect(JSON.parse(asked?.body ?? '')).toMatchObject({ query: 'words' });
   expect([rows, bytes]).toEqual([30_000, whole.length]);
   expect(files[0]?.sha256).toBe(sha256(whole));
-  expect(thread.progress()).toEqual({
-    bytes: whole.length,
-    rows: 30_000,
-    announced: whole.length,
-    sent: 0,
-  });
+  expect(thread.progress()).toEqual({ bytes: whole.length, rows: 30_000, announced: whole.length, sent: 0 });
   const [file] = files;
   if (!file) throw new Error('no file came');
   expect(file.length).toBe(whole.length);
