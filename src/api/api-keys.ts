@@ -23,7 +23,9 @@ export function createApiKeys(send: Send, own: Secret) {
         const read = readLeniently(record, raw);
         if (!read) return undefined;
         reply.reportDrift({ wrong: read.wrong, ...compareNames(raw, record.shape) });
-        return toApiKey(read.value, own);
+        // Roles that cannot be read are not reported ones, rather than none.
+        const isUnread = read.wrong.length > 0 && read.value.Roles?.length === 0;
+        return toApiKey(isUnread ? { ...read.value, Roles: null } : read.value, own);
       });
       return { keys, skipped };
     },

@@ -14,7 +14,7 @@ export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Dat
   const own = keys.find(({ isOwn }) => isOwn);
   const count = pluralize(keys.length, 'API key');
   const id = own && escapeMrkdwn(own.id, 20);
-  const absent = keys.length > 0 ? ', yours is not among them' : '';
+  const absent = keys.length > 0 ? ', yours is not among them' : ' listed, although yours works';
   const isCut = keys.length > mostLines;
   const answer = renderAnswer({
     text: `${count}${id ? `, yours is ${id}` : absent}.`,

@@ -8,6 +8,7 @@ test('keys come with id, roles and the last four characters, and never whole', a
       { Id: 78, Key: 'short', Roles: null },
       { Id: 79, Key: null, Roles: ['ScopedApiKey', 7] },
       { Id: 80, Key: ['CANARY'], Roles: 'User' },
+      { Id: 81, Key: null, Roles: [null, 7] },
       null,
     ]),
   );
@@ -18,6 +19,7 @@ test('keys come with id, roles and the last four characters, and never whole', a
       { id: '78', roles: undefined, isOwn: false },
       { id: '79', roles: ['ScopedApiKey'], isOwn: false },
       { id: '80', roles: undefined, isOwn: false },
+      { id: '81', roles: undefined, isOwn: false },
     ],
     skipped: 1,
   });

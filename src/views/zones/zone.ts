@@ -59,12 +59,13 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
   const isText = wanted === 'hostnames' || wanted === 'rules';
   const most = isText ? mostLines[wanted] : 0;
   const lines = rows.slice(0, most).map(describeRow);
+  const none = label.endsWith('not reported') ? 'not reported' : 'none';
   const more =
     isText && rows.length > most && `${formatInteger(rows.length - most)} more: Everything as JSON`;
   return renderAnswer({
-    text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? 'none' : rows.length}`,
+    text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? none : rows.length}`,
     lines: truncateLines(
-      [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: none`, ...lines, more],
+      [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: ${none}`, ...lines, more],
       2_900,
     ),
     picture: isText
@@ -184,8 +185,9 @@ interface PartTable {
 }
 
 export function listParts(zone: Zone): PartTable[] {
-  const hostnames = zone.members.Hostnames ?? [];
-  const rules = (zone.members.EdgeRules ?? [])
+  const { Hostnames, EdgeRules } = zone.members;
+  const hostnames = Hostnames ?? [];
+  const rules = (EdgeRules ?? [])
     .toSorted((a, b) => (a.OrderIndex ?? 0) - (b.OrderIndex ?? 0))
     .map(listEdgeRule);
   const tables: Partial<Record<ZonePart, Omit<PartTable, 'part' | 'label'>>> = {
@@ -203,7 +205,15 @@ export function listParts(zone: Zone): PartTable[] {
   return zoneParts.flatMap((part): PartTable[] => {
     if (part === 'all') return [];
     const table = tables[part];
-    if (table) return [{ part, label: `${table.caption} (${table.rows.length})`, ...table }];
+    const isReported = part === 'hostnames' ? Hostnames : EdgeRules;
+    if (table)
+      return [
+        {
+          part,
+          label: table.caption + (isReported ? ` (${table.rows.length})` : ', not reported'),
+          ...table,
+        },
+      ];
     const caption = capitalize(part);
     return [{ part, label: caption, caption, columns: ['Setting', 'Value'], rows: listSection(zone, part) }];
   });

@@ -110,6 +110,16 @@ test('all settings are one table, in which each has its part', () => {
   expect(rows).toHaveLength(parts.reduce((sum, part) => sum + part.rows.length, 0));
 });
 
+test.each([
+  ['hostnames', {}, 'Hostnames: not reported'],
+  ['hostnames', { Hostnames: [] }, 'Hostnames: none'],
+  ['rules', { EdgeRules: null }, 'Edge rules: not reported'],
+  ['rules', { EdgeRules: [] }, 'Edge rules: none'],
+] as const)('%s of %j', (part, raw, told) => {
+  const zone = zoneOf({ Id: 7, Name: 'shop', ...raw });
+  expect(renderZonePart({ zone, asOf: new Date(0), panel }, part).text).toContain(told);
+});
+
 const things = {
   MagicContainersAppId: 'app09',
   EdgeScriptId: 301,
