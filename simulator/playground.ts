@@ -48,6 +48,8 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   const botPort = keyPage ? await findFreePort() : 0;
   const cdn = await startCdn({ zones });
   const story = options.story ? createStory(cdn) : undefined;
+  // Elsewhere a doctor looks first.
+  let retryNativeBlocks: (() => void) | undefined;
   const slack = await onPort(options.port, (port) =>
     startSlack({
       port,
@@ -55,6 +57,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
       keep: dataDir,
       ...(story ? { signsAt: () => story.now().getTime() } : {}),
       hints: (did) => (story?.hints ?? []).filter((hint) => !hint.isFollowed(did)).map(({ text }) => text),
+      onTaken: () => retryNativeBlocks?.(),
       samples: {
         zone: 'shop',
         app: 'app0worker00002',
@@ -81,6 +84,7 @@ export async function startPlayground(options: PlaygroundOptions): Promise<Playg
   };
   try {
     const app = await buildApp({ config, log, ...(story ? { now: story.now } : {}) });
+    retryNativeBlocks = app.retryNativeBlocks;
     try {
       await app.start();
     } catch (error) {

@@ -146,11 +146,11 @@ function drawStatus(pending) {
   status.classList.toggle('busy', Boolean(words));
 }
 
-/** Has Slack refuse charts and tables, as some plans do. The bot remembers that until the doctor looks again. */
+/** Has Slack refuse charts and tables, as some plans do. */
 async function flipWords() {
   const on = !last?.state.wordsOnly;
   await act('words-only', { user: at().user, on }).catch(fail);
-  if (!on) toast('Charts and tables are taken again. /cdn doctor has the bot try them.');
+  if (!on) toast('Charts and tables are taken again.');
 }
 
 function go(user, channelId) {

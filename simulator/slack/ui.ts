@@ -20,6 +20,8 @@ export interface PageWords {
   commands?: readonly DeclaredCommand[];
   /** What stands in the inputs of steps, by name. */
   samples?: Readonly<Record<string, string>>;
+  /** Charts and tables are taken again. */
+  onTaken?: () => void;
 }
 
 /** The browser's API (`/ui/*`): the person's view, their actions, and a stream of change events. */
@@ -108,6 +110,7 @@ export function createUi(
     async 'words-only'(args) {
       wordsOnly = args['on'] === true;
       sim.script.controls.refuseNativeBlocks(wordsOnly ? ['*'] : []);
+      if (!wordsOnly) page.onTaken?.();
       sim.changed();
       return {};
     },

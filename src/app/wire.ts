@@ -339,6 +339,8 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   };
   return {
     port: () => port,
+    /** For a Slack that takes charts and tables again. */
+    retryNativeBlocks: (): void => nativeSupport.forget(),
     /** Resolves when its embedded database has ended by itself. */
     ended: database.ended,
     /** @throws UserError with the reason where it cannot serve. */

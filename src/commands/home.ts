@@ -1,5 +1,4 @@
 import type { HomeView } from '@slack/types';
-import { rankAttention } from '../api/zones/summary.ts';
 import { tenantId } from '../auth/identity.ts';
 import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
@@ -22,25 +21,28 @@ export const homeTab: Feature = {
     },
   ],
   async homeSection(context) {
-    const { exports, person, reports, zoneCache } = context;
+    const { authorizer, exports, person, reports, zoneCache } = context;
     const tenant = tenantId(person);
-    const [all, recent, underWay, errors] = await Promise.all([
+    const [{ admin, linked }, all, recent, underWay, errors] = await Promise.all([
+      authorizer.actor(),
       reports.list(tenant),
       reports.listRecentIncidents(tenant),
       exports.countUnderWay(person),
       findErrorsNow(context),
     ]);
     const own = new Set(all.flatMap(({ id, owner }) => (owner.userId === person.userId ? [id] : [])));
-    const incidents = recent.filter(({ alertId, closedAt }) => own.has(alertId) && !closedAt).length;
+    // Admins see the alerts of everybody.
+    const incidents = recent.filter(
+      ({ alertId, closedAt }) => (admin || own.has(alertId)) && !closedAt,
+    ).length;
     // The tab never waits for the CDN.
-    const zones = zoneCache.forPerson(person).get()?.zones;
-    const attention = zones?.filter((zone) => rankAttention(zone) > 0).length ?? 0;
-    const names = new Map(zones?.map(({ id, name }) => [id, name]));
+    const mine = zoneCache.forPerson(person);
+    const names = new Map(mine.get()?.zones.map(({ id, name }) => [id, name]));
     const failing = [...errors]
       .filter(([, count]) => count > 0)
       .toSorted(([, one], [, other]) => other - one)
-      .map(([id]) => names.get(id) ?? id);
-    return views.renderState({ incidents, failing, attention, underWay });
+      .map(([id]) => names.get(id));
+    return views.renderState({ linked, incidents, failing, zones: mine.state(), underWay });
   },
 };
 

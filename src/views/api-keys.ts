@@ -6,7 +6,7 @@ import { agree, andMore, formatInteger, formatMoment, pluralize } from './blocks
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
 /** Keys that get a line; with more of them the answer has a file, too. */
-const mostLines = 15;
+const mostLines = 5;
 const mostRoles = 6;
 
 export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Date): Message {

@@ -5,7 +5,14 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatBytes, formatCount, formatMoment, formatNumber, formatShortMoments } from './blocks/format.ts';
+import {
+  formatBytes,
+  formatCount,
+  formatMoment,
+  formatNumber,
+  formatShortMoments,
+  formatUtc,
+} from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { renderTable } from './blocks/table.ts';
@@ -57,7 +64,11 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),
     ],
-    notes: [app.unknownChart && unknownForm, ...facts, `as of ${formatMoment(asOf)}`],
+    notes: [
+      app.unknownChart && unknownForm,
+      ...facts,
+      `as of ${latency.endsWith('UTC') ? formatUtc(asOf) : formatMoment(asOf)}`,
+    ],
   });
   return app.unknownChart ? { ...answer, files: [jsonFile('latency', app.unknownChart)] } : answer;
 }
@@ -113,7 +124,6 @@ function renderLatencyChart({ latencyChart }: AppSummary) {
     unit: 'Latency (no unit given)',
     labels: createLabels(latencyChart),
     series: [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }],
-    newest: 8,
   });
 }
 

@@ -28,8 +28,8 @@ export function addNativeOffer(
   return words.length < limits.blocks ? [...words, actions(offer)] : [...words];
 }
 
-// The desktop client hides further elements.
-const maxShown = 5;
+// Two rows of a phone.
+const maxShown = 4;
 
 /** The button that a pressed offer repeats; undefined = another button was pressed. */
 export function readNativeOffer(actionId: string, value: string): Pressed | undefined {

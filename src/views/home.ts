@@ -3,10 +3,10 @@ import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { agree, formatMoment, listSome, pluralize } from './blocks/format.ts';
+import { agree, andMore, formatCount, formatMoment, pluralize } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
-import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 import { type KeyUser, keyButtons } from './connect/connect.ts';
 import { type CommandSummary, commandRow } from './help.ts';
 import { rightsLine } from './settings/why.ts';
@@ -17,21 +17,26 @@ interface HomeSection {
   readonly blocks: readonly KnownBlock[];
 }
 
-export function renderState(counts: {
+export function renderState(state: {
+  readonly linked: boolean;
   readonly incidents: number;
-  /** Names of zones with origin errors in the last hour, those with most first. */
-  readonly failing: readonly string[];
-  readonly attention: number;
+  /** Zones with origin errors in the last hour, those with most first; a name may not be known. */
+  readonly failing: readonly (string | undefined)[];
+  /** As they were read last. */
+  readonly zones: { readonly zones: number; readonly attention: number; readonly takenAt: Date } | undefined;
   readonly underWay: number;
 }): KnownBlock[] {
-  const { incidents, failing, attention, underWay } = counts;
-  const names = failing.map((name) => escapeMrkdwn(name, 40));
+  const { linked, incidents, failing, zones, underWay } = state;
+  const names = failing.flatMap((name) => (name ? [escapeMrkdwn(name, 40)] : [])).slice(0, 3);
+  const which = join([names.join(', '), andMore(failing.length - names.length)], ' ');
+  const attention = zones?.attention ?? 0;
   const facts = [
     incidents > 0 && `:red_circle: *${pluralize(incidents, 'incident')} open*`,
     failing.length > 0 &&
-      `:rotating_light: *${pluralize(failing.length, 'zone fails', 'zones fail')} now*: ${listSome(names, 3)}`,
-    attention > 0 &&
-      `:warning: *${pluralize(attention, 'zone')}* ${agree(attention, 'needs', 'need')} attention`,
+      `:rotating_light: *${pluralize(failing.length, 'zone fails', 'zones fail')} now*${names.length > 0 ? `: ${which}` : ''}`,
+    attention > 0
+      ? `:warning: *${pluralize(attention, 'zone')}* ${agree(attention, 'needs', 'need')} attention`
+      : zones && zones.zones > 0 && `none of ${formatCount(zones.zones, 'zone')} reports a problem`,
     underWay > 0 && `${pluralize(underWay, 'export')} under way`,
   ];
   const look =
@@ -40,8 +45,13 @@ export function renderState(counts: {
       : failing.length > 0
         ? commandButton('Show errors', 'errors')
         : attention > 0 && commandButton('Show them', 'zones only:attention');
-  return facts.some(Boolean) ? [section(join(facts, ' · '), look)] : [];
+  const read = zones ? `zones as of ${formatMoment(zones.takenAt)}` : linked && unread;
+  const line = capitalize(join(facts, ' · '));
+  return compact<KnownBlock>([line !== '' && section(line, look), read && context(read)]);
 }
+
+const unread =
+  'No state from the last 24 hours: press *Zones* to see what needs attention, *Origin errors* to see what fails.';
 
 export function renderHome(shown: {
   readonly userId: string;

@@ -125,14 +125,19 @@ function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
     values: weeks.map((week) => sumMember(week, member)),
   });
   const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
+  const drawn = hasRequests
+    ? [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')]
+    : [series('Files scanned', 'filesScanned')];
+  const newest = drawn.flatMap(({ name, values }) => {
+    const value = values.at(-1);
+    return value === undefined ? [] : `${formatInteger(value)} ${name.toLowerCase()}`;
+  });
   return renderChart({
     kind: 'bar',
-    title: `${hasRequests ? 'Requests' : 'Files'} a week`,
+    title: `Newest week: ${newest.join(', ') || 'not reported'}`,
     unit: `${hasRequests ? 'Requests' : 'Files'} a week`,
     labels: weeks.map((week) => nameWeek(week.map(nameDay))),
-    series: hasRequests
-      ? [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')]
-      : [series('Files scanned', 'filesScanned')],
+    series: drawn,
   });
 }
 

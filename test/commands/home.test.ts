@@ -72,7 +72,7 @@ test('what is going on comes first: zones that need attention and exports under 
   await person.openHome();
   await expect
     .poll(() => person.home()?.reads)
-    .toMatch(/^[^\n]*\n:warning: \d+ zones[^\n]* · 1 export[^\n]*\n[^\n]*\nZones\n/u);
+    .toMatch(/^[^\n]*\n:warning: \d+ zones[^\n]* · 1 export[^\n]*\n[^\n]*\n[^\n]*\nZones\n/u);
   upload.release();
 });
 
@@ -80,18 +80,46 @@ test('zones that fail now come with the state, once their errors were read, unti
   await using harness = await shop({ '2026-11-21': [entry({ at: '2026-11-21T11:40:00Z' })] });
   const person = harness.person();
   const state = async () => readText({ blocks: (await homeTab.homeSection?.(person.context)) ?? [] });
-  expect(await state()).toBe('');
+  expect(await state()).not.toContain('shop');
   await person.run('errors shop');
   expect(await state()).toMatchSnapshot();
   harness.advance(30 * 60_000);
-  expect(await state()).toBe('');
+  expect(await state()).not.toContain('fail now');
 });
 
+const zones = { zones: 240, attention: 2, takenAt: new Date('2026-11-21T11:00:00Z') };
+const nothing = { linked: true, incidents: 0, failing: [], zones: undefined, underWay: 0 };
+
 test.each([
-  [{ incidents: 0, failing: [], attention: 0, underWay: 0 }],
-  [{ incidents: 1, failing: [], attention: 0, underWay: 0 }],
-  [{ incidents: 0, failing: ['shop'], attention: 2, underWay: 0 }],
-  [{ incidents: 2, failing: ['shop', 'api', 'a<b', 'docs'], attention: 1, underWay: 3 }],
-])('the state of %j', (counts) => {
-  expect(readText({ blocks: renderState(counts) })).toMatchSnapshot();
+  ['without a key', { ...nothing, linked: false }],
+  ['before anything was read', nothing],
+  ['when all is well', { ...nothing, zones: { ...zones, attention: 0 } }],
+  ['with an incident', { ...nothing, incidents: 1, zones: { ...zones, attention: 0 } }],
+  ['when a zone fails', { ...nothing, failing: ['shop'], zones }],
+  ['when zones fail that are not known by name', { ...nothing, failing: [undefined, 'shop', undefined] }],
+  [
+    'when much happens',
+    { linked: true, incidents: 2, failing: ['shop', 'api', 'a<b', 'docs'], zones, underWay: 3 },
+  ],
+])('the state %s', (_, state) => {
+  expect(readStable({ blocks: renderState(state) })).toMatchSnapshot();
+});
+
+test('admins see the incidents of everybody, others those of their own alerts', async () => {
+  await using harness = await createCommandHarness({ zones: 1 });
+  const incidentsOf = async (userId: string, admin: boolean) => {
+    const { context } = harness.person();
+    const reports = {
+      ...context.reports,
+      list: async () => [{ id: 'al1', owner: { userId: 'U0BOB0000' } }],
+      listRecentIncidents: async () => [{ alertId: 'al1', closedAt: undefined }],
+    } as never;
+    const actor = async () => ({ ...(await context.authorizer.actor()), admin });
+    const person = { ...context.person, userId };
+    const asked = { ...context, person, reports, authorizer: { ...context.authorizer, actor } };
+    return readText({ blocks: (await homeTab.homeSection?.(asked)) ?? [] });
+  };
+  expect(await incidentsOf('U0ALICE00', true)).toContain('1 incident');
+  expect(await incidentsOf('U0BOB0000', false)).toContain('1 incident');
+  expect(await incidentsOf('U0DAVE000', false)).not.toContain('incident');
 });

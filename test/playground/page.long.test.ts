@@ -109,11 +109,11 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await expect.poll(() => words.getAttribute('aria-pressed')).toBe('true');
     await type('/cdn zones');
     await expect.poll(() => newest().locator('.data-table').count()).toBe(0);
-    await newest().getByText('and 92 more').waitFor();
+    await newest()
+      .getByText(/and \d+ more/u)
+      .waitFor();
     await words.click();
     await page.getByRole('alert').getByText('taken again').waitFor();
-    await type('/cdn doctor');
-    await newest().getByText('No problems in').waitFor();
     await type('/cdn zones');
     await newest().locator('.data-table').waitFor();
   });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { be, hasBrowser, type OpenPlayground, openPlayground } from './browser.ts';
+import { be, hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
 
 const [alice, bob, dave, ops] = ['U0ALICE00', 'U0BOB0000', 'U0DAVE000', 'C0OPS0000'];
 
@@ -33,6 +33,15 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
       await page.setViewportSize({ width: 1200, height: 860 });
     },
   );
+
+  test('a zone is near its limit, and Home says what is going on', async () => {
+    await say(page, '/cdn zones only:above-80');
+    await newest().locator('.data-table').getByText('media').first().waitFor();
+    await page.getByRole('button', { name: 'Home' }).click();
+    await page.locator('#home').getByText('2 incidents open').waitFor();
+    expect(await page.locator('#home').innerText()).toMatch(/\d+ zones need attention/u);
+    await page.getByRole('button', { name: 'ops' }).click();
+  });
 
   test('people have the roles that they are labelled with', async () => {
     for (const [id, can, cannot] of [

@@ -23,6 +23,7 @@ test('the Home tab shows person, commands and key in this order', async () => {
   expect(without).toMatchSnapshot();
   expect(readText(await loadHome(harness.person().context, features))).toMatchInlineSnapshot(`
     "Your CDN, from Slack
+    No state from the last 24 hours: press *Zones* to see what needs attention, *Origin errors* to see what fails.
     Zones
     Origin errors
     Find a zone

@@ -47,9 +47,14 @@ export const changes: Feature = {
       id: 'changes:show',
       needs: 'read',
       async run(value, context) {
-        const [typed = '', id] = value.split(' ');
+        const [typed = '', id = 'all', page] = value.split(' ');
         const { period } = await readTyped({ list: typed.split('_') }, context);
-        return showChanges(period, id ? nameZone(id, context) : undefined, context);
+        return showChanges(
+          period,
+          id === 'all' ? undefined : nameZone(id, context),
+          context,
+          Number(page ?? 1),
+        );
       },
     },
     {
@@ -89,8 +94,13 @@ async function* showTyped(words: Words, context: Context): AsyncGenerator<Messag
     : renderUnclearZone(found, 'changes', writeMovingPeriod(period));
 }
 
-async function showChanges(period: Period, zone: ZoneName | undefined, context: Context): Promise<Message> {
-  return renderChanges(await readChanges(period, zone, context));
+async function showChanges(
+  period: Period,
+  zone: ZoneName | undefined,
+  context: Context,
+  page?: number,
+): Promise<Message> {
+  return renderChanges({ ...(await readChanges(period, zone, context)), page });
 }
 
 /** Compares settings now, and lists the changes of the period. @throws UserError for a zone that the key does not see */
@@ -145,8 +155,9 @@ export const compare: Feature = {
       id: 'compare:show',
       needs: 'read',
       run(value, context) {
-        const [first = '', second = '', all] = value.split(' ');
-        return compareZones([nameZone(first, context), nameZone(second, context)], all === 'all', context);
+        const [first = '', second = '', all, page] = value.split(' ');
+        const zones = [nameZone(first, context), nameZone(second, context)] as const;
+        return compareZones(zones, all === 'all', context, Number(page ?? 1));
       },
     },
   ],
@@ -199,8 +210,9 @@ async function compareZones(
   zones: readonly [ZoneName, ZoneName],
   all: boolean,
   context: Context,
+  page?: number,
 ): Promise<Message> {
-  return renderComparison(await readTwoZones(zones, context), all, context.now());
+  return renderComparison(await readTwoZones(zones, context), all, context.now(), page);
 }
 
 /** The settings of two zones. @throws UserError where they are one, or the key does not see one of them */

@@ -1,7 +1,8 @@
 import type { AllZones } from '../../api/zones/pull-zones.ts';
+import { rankAttention } from '../../api/zones/summary.ts';
 import { type Person, personKey } from '../../auth/identity.ts';
 import { createCache } from '../../lib/cache.ts';
-import { minuteMs } from '../../lib/time.ts';
+import { dayMs, minuteMs } from '../../lib/time.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 
@@ -26,6 +27,12 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
   const sizeOf = ({ zones }: CachedZones) => zones.length;
   const lists = createCache<CachedZones>({ now, ttlMs, maxSize: maxZones, sizeOf });
   const known = createCache<{ account: string; keyVersion: number | undefined }>({ now, maxEntries: 20_000 });
+  // What Home shows of a list, also when it is too old for commands.
+  const states = createCache<{ zones: number; attention: number; takenAt: Date }>({
+    now,
+    ttlMs: dayMs,
+    maxEntries: 20_000,
+  });
   return {
     /** `keyVersion`: only what a job read with this version of the person's key. */
     get(owner: string, keyVersion?: number): CachedZones | undefined {
@@ -37,7 +44,12 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
       const account = list.account ?? owner;
       known.set(owner, { account, keyVersion });
       lists.set(account, list);
+      const { zones, takenAt } = list;
+      const attention = zones.filter((zone) => rankAttention(zone) > 0).length;
+      states.set(owner, { zones: zones.length, attention, takenAt });
     },
+    /** What was read last, for a day. */
+    state: (owner: string) => states.get(owner),
     /** The next command of this person reads a new list; others with the same key keep theirs. */
     expire: (owner: string): void => known.drop(owner),
     drop(isGone: (owner: string) => boolean): void {
@@ -48,6 +60,7 @@ export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZ
         return true;
       });
       lists.drop((account) => gone.has(account));
+      states.drop(isGone);
     },
     size: (): number => lists.size(),
   };
@@ -101,6 +114,7 @@ export function createZoneCache(options: { now: () => Date; ttlMs?: number; list
           ),
         );
       },
+      state: () => lists.state(owner),
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({

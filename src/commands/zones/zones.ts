@@ -107,8 +107,8 @@ const zonePicker = defineZonePicker({
 });
 
 async function showByValue(value: string, context: Context): Promise<Message> {
-  const [id = '', word] = value.split(' ');
-  return renderZone(await loadZoneById(id, context), findPart(word), context);
+  const [id = '', word, page] = value.split(' ');
+  return renderZone(await loadZoneById(id, context), findPart(word), context, Number(page ?? 1));
 }
 
 /** A zone with every field. @throws UserError where the person's key does not see it */
@@ -136,10 +136,10 @@ async function loadZone({ id, name }: ZoneName, context: Context): Promise<Zone 
   return (name && (await pullZones.find(isIt, name))) || pullZones.find(isIt);
 }
 
-function renderZone(zone: Zone, part: views.ZonePart | undefined, context: Context): Message {
+function renderZone(zone: Zone, part: views.ZonePart | undefined, context: Context, page = 1): Message {
   noteErrors(zone.summary, {}, context);
   const shown = { zone, asOf: context.now(), panel: context.panel };
-  return part ? views.renderZonePart(shown, part) : views.renderZone(shown);
+  return part ? views.renderZonePart(shown, part, page) : views.renderZone(shown);
 }
 
 const zonesCommand: Command = {

@@ -31,7 +31,7 @@ export function createNativeSupport({ now }: { readonly now: () => Date }) {
       const own = [`${seen.method} ${seen.kind}`, seen] as const;
       known.set(tenant, new Map([...(known.get(tenant) ?? []), own]));
     },
-    forget: (tenant: string): void => known.drop(tenant),
+    forget: (tenant?: string): void => known.drop(tenant ?? (() => true)),
   };
 }
 

@@ -4,7 +4,8 @@ import { escapeMrkdwn, plainText, truncate } from './text.ts';
 // The lowest of the published limits: newer pages name 12 series.
 const maxTitle = 50;
 const maxLabel = 20;
-const maxPoints = 20;
+// More cannot be read on a phone.
+const maxPoints = 8;
 const maxSeries = 6;
 
 export interface Chart {
@@ -15,13 +16,12 @@ export interface Chart {
   readonly labels: readonly string[];
   /** A value for each label, undefined where nothing was reported. A series without any value is left out. */
   readonly series: readonly { readonly name: string; readonly values: readonly (number | undefined)[] }[];
-  readonly newest?: number;
 }
 
 /** Labels without a value are left out and named below: a gap cannot be drawn. A message holds two charts. */
 export function renderChart(about: Chart): MessageBlock[] {
-  const { kind, title, unit, labels, series, newest = maxPoints } = about;
-  const from = Math.max(0, labels.length - newest);
+  const { kind, title, unit, labels, series } = about;
+  const from = Math.max(0, labels.length - maxPoints);
   const drawn = series
     .slice(0, maxSeries)
     .map(({ name, values }) => ({ name, values: values.slice(from) }))
@@ -32,7 +32,7 @@ export function renderChart(about: Chart): MessageBlock[] {
   const missing = categories.filter((_, at) => !isReported[at]);
   if (drawn.length === 0 || shown.length === 0) return [];
   const names = makeUnique(drawn.map(({ name }) => name));
-  const cut = from > 0 ? `, newest ${newest}` : '';
+  const cut = from > 0 ? `, newest ${maxPoints}` : '';
   return compact<MessageBlock>([
     {
       type: 'data_visualization',

@@ -1,7 +1,7 @@
 import type { DataTableBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { type ChartBlock, compact, type MessageBlock, section } from './blocks.ts';
 import { andMore, formatMoment, formatNumber } from './format.ts';
-import { escapeMarkup, escapeMrkdwn, join, type Maybe, truncateLines } from './text.ts';
+import { escapeMarkup, escapeMrkdwn, join, type Maybe, stripMarkup } from './text.ts';
 
 export type NativeBlock = ChartBlock | DataTableBlock;
 
@@ -28,17 +28,16 @@ export function writeInWords(block: NativeBlock): SectionBlock {
   return isChart(block) ? writeChart(block) : writeTable(block);
 }
 
-// A phone's screen. Tables keep their first rows, charts their newest points.
+// A phone's screen: tables keep their first rows.
 const maxRows = 10;
-const maxPoints = 12;
-// A row of texts may take three lines of a phone.
-const mostTexts = 6;
 const barWidth = 10;
+// Lines that a phone shows between the sentence and the buttons, and the characters of each.
+const screen = { lines: 16, characters: 34 };
 
 function writeChart({ title, chart }: ChartBlock): SectionBlock {
   const { series, axis_config: axis } = chart;
-  const labels = axis.categories.slice(-maxPoints);
-  const rows = series.map(({ data }) => data.slice(-maxPoints).map(({ value }) => value));
+  const labels = axis.categories;
+  const rows = series.map(({ data }) => data.map(({ value }) => value));
   const highest = Math.max(0, ...(rows[0] ?? []));
   const labelWidth = Math.max(...labels.map(({ length }) => length));
   const lines = labels.map((label, at) => {
@@ -46,34 +45,59 @@ function writeChart({ title, chart }: ChartBlock): SectionBlock {
     const numbers = rows.map((values) => formatNumber(values[at] ?? 0)).join(' / ');
     return `${label.padEnd(labelWidth)} ${bar.padEnd(barWidth)} ${numbers}`;
   });
-  const cut = axis.categories.length - labels.length;
-  const names = series.length > 1 && series.map(({ name }) => name).join(' / ');
-  const newest = cut > 0 && `the newest ${maxPoints} of ${axis.categories.length}`;
-  const about = join([axis.y_label, names, newest], ', ');
+  const about = join([axis.y_label, series.length > 1 && series.map(({ name }) => name).join(' / ')], ', ');
   const code = escapeMarkup(lines.join('\n').replaceAll('`', 'ˋ'));
   return section(`*${escapeMrkdwn(title)}*\n${escapeMrkdwn(about, 300)}\n\`\`\`\n${code}\n\`\`\``);
 }
 
-/** A table of texts: lines where they hold it all, since a phone shows ten characters of a column. */
-export function preferLines(tables: readonly DataTableBlock[]): MessageBlock[] {
-  return tables.map((table) => (table.rows.length - 1 > mostTexts ? table : writeTable(table)));
+/** The caption is for those who do not see the table. */
+function writeTable({ rows: [header = [], ...rows] }: DataTableBlock): SectionBlock {
+  const names = writeNames(header.map(writeCell));
+  const [shown = []] = paginate(rows.map(writeRow), names);
+  return section(join([names, ...shown, andMore(rows.length - shown.length)], '\n') || '–');
 }
 
-/** A line a row, its name in bold, below the names of many columns. The caption is for those who do not see the table. */
-function writeTable({ rows: [header = [], ...rows] }: DataTableBlock): SectionBlock {
-  const names = header.length > 2 && `_${header.map(writeCell).join(' · ')}_`;
-  const room = names ? maxRows - 1 : maxRows;
-  const shown = rows.length > room ? rows.slice(0, room - 1) : rows;
-  const left = rows.length - shown.length;
-  const lines = shown.map((cells) => {
-    const [name = '', ...facts] = cells.map(writeCell);
-    return join([name && `*${name}*`, ...facts], ' · ');
-  });
-  return section(truncateLines([names, ...lines, andMore(left)], 2900) || '–');
+/** The names of more than two columns, above lines. */
+export function writeNames(columns: readonly string[]): string {
+  return columns.length > 2 ? `_${columns.join(' · ')}_` : '';
 }
+
+/** `*shop* · 9.1 TB · 91 %` */
+export function writeRow(cells: DataTableBlock['rows'][number]): string {
+  const [name = '', ...facts] = cells.map(writeCell);
+  return join([name && `*${name}*`, ...facts], ' · ');
+}
+
+/** As many lines a page as a phone shows below `names`, with the line that says how many more there are. */
+export function paginate(lines: readonly string[], names = ''): string[][] {
+  const pages: string[][] = [];
+  const taken = names === '' ? 0 : countScreenLines(names);
+  const most = taken > 0 ? maxRows - 1 : maxRows;
+  let left = 0;
+  for (const [nth, line] of lines.entries()) {
+    const page = pages.at(-1);
+    const height = countScreenLines(line);
+    const isLast = nth === lines.length - 1;
+    if (page && left - height >= (isLast ? 0 : 1) && page.length < (isLast ? most : most - 1)) {
+      page.push(line);
+      left -= height;
+    } else {
+      pages.push([line]);
+      left = screen.lines - taken - height;
+    }
+  }
+  return pages;
+}
+
+function countScreenLines(line: string): number {
+  const shown = stripMarkup(line).replaceAll(/<!date[^>]*>/gu, 'today at 10:15');
+  return Math.max(1, Math.ceil(shown.length / screen.characters));
+}
+
+const maxCell = 150;
 
 function writeCell(cell: DataTableBlock['rows'][number][number]): string {
-  if (cell.type !== 'rich_text') return escapeMrkdwn(cell.text ?? '', 300);
+  if (cell.type !== 'rich_text') return escapeMrkdwn(cell.text ?? '', maxCell);
   return cell.elements
     .flatMap((part) => (part.type === 'rich_text_section' ? part.elements : []))
     .map((element) => (element.type === 'date' ? formatMoment(new Date(element.timestamp * 1000)) : ''))

@@ -1,12 +1,14 @@
-import type { DataTableBlock } from '@slack/types';
-import { formatInteger, formatUtc } from './format.ts';
-import { plainText, truncate } from './text.ts';
+import type { Button, DataTableBlock } from '@slack/types';
+import { section } from './blocks.ts';
+import { andMore, formatInteger, formatUtc } from './format.ts';
+import { paginate, writeNames, writeRow } from './native.ts';
+import { escapeMrkdwn, plainText, truncate } from './text.ts';
 
 export type Cell = string | { readonly number: number; readonly text: string } | { readonly at: Date };
 
 export interface Table {
   readonly caption: string;
-  /** The first is the name of a row; a phone shows two and a half. */
+  /** The first is the name of a row; a phone shows two and a half, so texts of others go behind the name. */
   readonly columns: readonly string[];
   /** A column sorts by number only if each cell is one: a missing value is `{ number: -1, text: 'not reported' }`. */
   readonly rows: readonly (readonly Cell[])[];
@@ -23,11 +25,12 @@ const maxCell = 300;
 
 /** Nothing if it has no rows. A message holds one. https://docs.slack.dev/reference/block-kit/blocks/data-table-block */
 export function renderTable({ caption, columns, rows, total = rows.length }: Table): DataTableBlock[] {
-  const header = columns.map((name) => renderCell(name));
+  const isText = columns.map((_, at) => at > 0 && rows.every((cells) => typeof cells[at] === 'string'));
+  const header = columns.filter((_, at) => !isText[at]).map(renderCell);
   let left = maxCharacters - countCharacters(header);
   const shown: DataTableBlock['rows'] = [];
   for (const row of rows.slice(0, maxRows)) {
-    const cells = row.map(renderCell);
+    const cells = foldTexts(row, isText).map(renderCell);
     left -= countCharacters(cells);
     if (left < 0) break;
     shown.push(cells);
@@ -42,6 +45,59 @@ export function renderTable({ caption, columns, rows, total = rows.length }: Tab
       rows: [header, ...shown],
     },
   ];
+}
+
+/** `checkout (disabled, old TLS)` and its numbers. */
+function foldTexts(row: readonly Cell[], isText: readonly boolean[]): readonly Cell[] {
+  const texts = row.flatMap((cell, at) => (isText[at] && typeof cell === 'string' ? cell.trim() || [] : []));
+  const [name, ...others] = row.filter((_, at) => !isText[at]);
+  return typeof name === 'string' && texts.length > 0
+    ? [`${name} (${texts.join(', ')})`, ...others]
+    : [name ?? '', ...others];
+}
+
+interface Pages {
+  readonly total?: number;
+  /** From 1. */
+  readonly page?: number | undefined;
+  /** The button of a page. */
+  readonly turn?: (label: string, page: number) => Button;
+}
+
+/** Rows of texts: a phone shows ten characters of a column, so they are lines. */
+export function renderLines({
+  columns = [],
+  rows,
+  total = rows.length,
+  ...pages
+}: Partial<Pick<Table, 'columns'>> & Pick<Table, 'rows'> & Pages) {
+  const names = writeNames(columns.map((name) => escapeMrkdwn(name)));
+  return renderPage(
+    rows.map((cells) => writeRow(cells.map(renderCell))),
+    { ...pages, total },
+    names,
+  );
+}
+
+/** As many lines below `names` as a phone shows, and the buttons of all pages. */
+export function renderPage(
+  lines: readonly string[],
+  { total = lines.length, page = 1, turn }: Pages = {},
+  names = '',
+) {
+  const pages = paginate(lines, names);
+  const ends = pages.map((_, nth) => pages.slice(0, nth + 1).flat().length);
+  const at = pages[page - 1] ? page - 1 : 0;
+  const buttons = pages.flatMap((shown, nth) => {
+    const end = ends[nth] ?? 0;
+    return turn?.(`${end - shown.length + 1}–${end} of ${formatInteger(total)}`, nth + 1) ?? [];
+  });
+  return {
+    picture:
+      lines.length > 0 ? [section([names, ...(pages[at] ?? []), andMore(total - (ends[at] ?? 0))])] : [],
+    pages: buttons.length > 1 ? buttons : [],
+    chosen: buttons[at]?.text.text ?? '',
+  };
 }
 
 /** A number in its unit's words; a missing one is `not reported` and sorts below all others. */

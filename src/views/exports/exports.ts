@@ -25,6 +25,7 @@ import {
   formatUtc,
   pluralize,
 } from '../blocks/format.ts';
+import { renderPage } from '../blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncateLines, unbold } from '../blocks/text.ts';
 
 export interface ExportRequest {
@@ -154,7 +155,7 @@ export function renderExportList(exports: readonly ExportSummary[], now: Date): 
   const text = `${pluralize(exports.length, 'export')}, ${running.length === 0 ? 'none' : formatInteger(running.length)} under way`;
   return message(text, [
     section(`*${text}*`),
-    section(exports.map(describeListed)),
+    ...renderPage(exports.map(describeListed)).picture,
     actions(
       commandButton('Export events', 'export', 0, { style: 'primary' }),
       ...running
@@ -226,19 +227,21 @@ function renderDone(one: ExportSummary, { files, summary, unread }: Done): Messa
     ]);
   }
   const { query, filters, from, to } = one.request;
+  const conditions = filters.length + (query === '' ? 0 : 1);
   // Without a known header the first row may be an event.
   const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
-  const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)} · ${formatBytes(one.bytes)}`;
+  const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)}`;
   return message(unbold(text), [
     section([
       `:white_check_mark: ${text}`,
       summary && describeEvents(summary),
       unread && unreadWords[unread],
     ]),
-    ...(summary ? renderEventChart(summary, one.rows) : []),
+    ...(summary ? renderEventChart(summary) : []),
     context([
       `For <@${one.userId}>`,
-      (query !== '' || filters.length > 0) && describeFilters(query, filters),
+      // The second message has them.
+      conditions > 0 && formatCount(conditions, 'filter'),
       files === 1 ? 'the file is below' : `the ${formatCount(files, 'file')} are below`,
     ]),
   ]);
@@ -390,14 +393,16 @@ function describeTop(subject: EventSubject, word: string, top: readonly Count[] 
 }
 
 /** Hours are UTC, as in the log. */
-export function renderEventChart({ bars }: Pick<EventSummary, 'bars'>, rows: number): MessageBlock[] {
+export function renderEventChart({ bars }: Pick<EventSummary, 'bars'>): MessageBlock[] {
   if (!bars) return [];
   const starts = bars.counts.map((_, nth) => bars.from + nth * bars.minutes * minuteMs);
   const labels = formatShortMoments(starts);
+  const most = Math.max(...bars.counts);
+  const peak = `${labels[bars.counts.indexOf(most)]}: ${formatCount(most, 'event')}`;
   const series = [{ name: 'events', values: bars.counts }];
   return renderChart({
     kind: 'bar',
-    title: pluralize(rows, 'event'),
+    title: `Most at ${peak}`,
     unit: `Events each ${formatPeriod(bars.minutes)}, UTC`,
     labels,
     series,

@@ -38,9 +38,9 @@ import {
   describePeriod,
   fileButton,
   isFiltered,
+  listPeriods,
   questionButton,
   refreshButton,
-  renderPeriodMenu,
   writePeriod,
   writeQuestion,
   type ZoneQuestion,
@@ -99,7 +99,9 @@ export interface ReportView {
 export function renderOriginErrors(report: Report, view: ReportView): Message {
   const { counts, zone, period, filters, recent, takenAt, undated } = report;
   const clock = createClock(view.timeZone);
-  const name = escapeMrkdwn(zone.name, 80) || `zone ${escapeMrkdwn(zone.id, 20)}`;
+  // Above a chart two lines of a phone are left.
+  const longest = view.picture === 'hours' ? 20 : 80;
+  const name = escapeMrkdwn(zone.name, longest) || `zone ${escapeMrkdwn(zone.id, 20)}`;
   const when = describePeriod(period, view.today, clock);
   const least = report.incomplete.length > 0 || report.unread.length > 0 ? 'at least ' : '';
   // Without a time, or unread, they may be of that time: never "none".
@@ -109,31 +111,40 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
     counts.total + undated === 0 && (least !== '' || report.skipped > 0)
       ? `It is unknown whether there were origin errors ${when} in ${name}`
       : capitalize(`${least}${number} ${isUnknown ? 'at an unknown time' : when} in ${name}`);
-  const behind = describeFilters(filters, report.all) + describeLastHour(counts.total, recent);
+  const lastHour = describeLastHour(counts.total, recent);
+  const behind = describeFilters(filters, report.all) + (view.picture === 'hours' ? '' : lastHour);
   const cause = describeCause(report, clock);
-  const facts = capitalize(join([describeWorstHour(report, clock), describeTimeBefore(report)], ' · '));
-  const title = capitalize(`${least}${pluralize(counts.total, 'error')} ${when}`);
-  const titles = [title + describeLastHour(counts.total, recent), title];
-  const chartTitle = titles.find(({ length }) => length <= 50) ?? title;
-  const picture = renderers[view.picture](report, clock, chartTitle);
+  const worst = capitalize(describeWorstHour(report, clock));
+  const facts = capitalize(join([worst, describeTimeBefore(report)], ' · '));
+  const picture = renderers[view.picture](report, clock, (worst || 'Errors') + lastHour);
   const hasPaths = view.picture === 'addresses' || view.picture === 'samples';
+  // Other pictures have the screen to themselves.
+  const isFirst = view.picture === 'kinds';
   const show = `show:${view.picture}`;
   const wider = isFiltered(filters)
     ? questionButton('Without filters', { ...report, filters: {} }, show)
     : questionButton('All zones', { ...report, zone: undefined });
   return renderAnswer({
     text: join([headline + behind, cause, facts], '. '),
-    lines: [`*${headline}*${behind}`, cause, describeChange(report, clock), facts],
-    warnings: renderWarnings(report),
+    lines: [
+      `*${headline}*${behind}`,
+      isFirst && cause,
+      isFirst && describeChange(report, clock),
+      isFirst && facts,
+    ],
+    warnings: [...(isFirst ? describeNew(report) : []), ...renderDoubts(report)],
     picture,
     actions: [
-      counts.total > 0 &&
-        selectOf(
-          pictures[view.picture],
-          [...pictureNames.map((each) => questionButton(pictures[each], report, `show:${each}`)), wider],
-          { chosen: pictures[view.picture] },
-        ),
-      renderPeriodMenu(report, view, takenAt, show),
+      selectOf(counts.total > 0 ? 'View or period…' : 'Period…', [
+        counts.total > 0 && {
+          label: 'View',
+          buttons: [
+            ...pictureNames.map((each) => questionButton(pictures[each], report, `show:${each}`)),
+            wider,
+          ],
+        },
+        listPeriods(report, view, takenAt, show),
+      ]),
       counts.total === 0 && wider,
     ],
     share: writeQuestion(report, { more: show }),
@@ -215,16 +226,10 @@ function describeTimeBefore({ before, undated }: Report): string {
   return `${before.name}: ${before.incomplete ? 'at least ' : ''}${number}`;
 }
 
-function renderWarnings(report: Report): Maybe<string>[] {
-  const { counts, before, incomplete, unread, skipped, undated } = report;
+function renderDoubts({ counts, incomplete, unread, skipped, undated }: Report): Maybe<string>[] {
   return [
     undated > 0 &&
       `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be from another time.`,
-    describeNew(report),
-    before &&
-      before.total === undefined &&
-      counts.total > 0 &&
-      `:grey_question: The ${before.name} could not be read, so new errors are not marked.`,
     incomplete.length > 0 && warnOfMore(incomplete.join(', ')),
     ...unread.map(
       ({ day, why }) =>
@@ -236,14 +241,16 @@ function renderWarnings(report: Report): Maybe<string>[] {
 }
 
 /** Codes that the time before did not have. Where there was nothing before, everything is new. */
-function describeNew({ counts, before }: Report): string {
-  if (!before?.codes || !before.total) return '';
+function describeNew({ counts, before }: Report): string[] {
+  if (before && before.total === undefined && counts.total > 0)
+    return [`:grey_question: The ${before.name} could not be read, so new errors are not marked.`];
+  if (!before?.codes || !before.total) return [];
   const fresh = [...counts.codes]
     .filter(([code]) => before.codes?.has(code) === false)
     .map(([code, times]) => `${code === '' ? 'no code' : formatCode(code, 60)} (${formatInteger(times)})`);
-  if (fresh.length === 0) return '';
+  if (fresh.length === 0) return [];
   const part = before.incomplete ? ' (only part of it could be read)' : '';
-  return `:new: *Not in the ${before.name}*: ${truncateLines(fresh, 1000, ', ')}${part}`;
+  return [`:new: *Not in the ${before.name}*: ${truncateLines(fresh, 1000, ', ')}${part}`];
 }
 
 function renderMore(report: Report, { picture }: ReportView): Maybe<Button>[] {

@@ -12,11 +12,11 @@ import {
   describePeriod,
   hasLastHour,
   isFiltered,
+  listPeriods,
   pickZone,
   type Question,
   questionButton,
   refreshButton,
-  renderPeriodMenu,
   writeQuestion,
   type ZoneName,
 } from './question.ts';
@@ -58,24 +58,26 @@ export function renderOverview(overview: Overview, view: OverviewView): Message 
     warnings: renderWarnings(overview),
     picture: renderZones(overview, view),
     actions: [
-      failing.length > 0
-        ? selectOf('Open a zone…', [
-            ...failing
-              .slice(0, maxOffered)
-              .map(({ zone, total, recent }) =>
-                questionButton(
-                  `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
-                  { ...overview, zone },
-                ),
+      failing.length === 0 && pickZone(overview),
+      selectOf(failing.length === 0 ? 'Period…' : 'Zone or period…', [
+        {
+          label: 'Zone',
+          buttons: failing
+            .slice(0, maxOffered)
+            .map(({ zone, total, recent }) =>
+              questionButton(
+                `${zone.name || zone.id} · ${recent ? `${formatInteger(recent)} now` : formatInteger(total)}`,
+                { ...overview, zone },
               ),
-            commandButton('Another zone…', 'zone'),
-          ])
-        : pickZone(overview),
-      renderPeriodMenu(overview, view, takenAt),
+            ),
+        },
+        listPeriods(overview, view, takenAt),
+      ]),
     ],
     share: writeQuestion(overview),
     more: [
       refreshButton(overview),
+      failing.length > 0 && commandButton('Another zone', 'zone'),
       isFiltered(filters) && questionButton('Without filters', { ...overview, filters: {} }),
       commandButton('Alert on errors', 'alert new errors'),
     ],
@@ -160,7 +162,7 @@ function renderZones({ zones, period, takenAt }: Overview, { timeZone }: Overvie
       zone.name || `zone ${zone.id}`,
       ...(hasRecent ? [recent === undefined ? { number: -1, text: 'not known' } : toCell(recent)] : []),
       total > 0 ? toCell(total) : { number: undated, text: `${formatInteger(undated)} without a time` },
-      mostly ? formatKind(mostly) : 'not known',
+      mostly ? formatKind(mostly) : '',
       renderTime(last, clock, takenAt),
     ]),
   });

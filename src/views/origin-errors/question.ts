@@ -1,11 +1,11 @@
-import type { Button, ExternalSelect, StaticSelect } from '@slack/types';
+import type { Button, ExternalSelect } from '@slack/types';
 import { type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
 import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { findMoment, toLocalTime } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
-import { button, selectOf } from '../blocks/buttons.ts';
+import { type ButtonGroup, button } from '../blocks/buttons.ts';
 import { formatCount, formatInteger, formatPeriod, formatShortDay } from '../blocks/format.ts';
-import { capitalize, formatCode, join } from '../blocks/text.ts';
+import { formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
 
 export interface Period {
@@ -217,13 +217,13 @@ export function fileButton(label: string, as: string, question: Question): Butto
   );
 }
 
-export function renderPeriodMenu(
+/** Buttons of other periods, for a menu; the answer says the one that is shown. */
+export function listPeriods(
   question: Question,
   view: { readonly today: string; readonly timeZone: string | undefined },
   asOf: Date,
   more = '',
-): StaticSelect | undefined {
-  const { period } = question;
+): ButtonGroup {
   const { today } = view;
   const clock = createClock(view.timeZone);
   const localDay = (first: string): Period => {
@@ -241,15 +241,8 @@ export function renderPeriodMenu(
     ['Last 3 days', rollBack(3 * 24 * 60, asOf)],
     ['Last 7 days', rollBack(7 * 24 * 60, asOf)],
   ];
-  const words = writeMovingPeriod(period);
-  const known = offered.find(([, one]) => writeMovingPeriod(one) === words);
-  const chosen = known?.[0] ?? capitalize(describePeriod(period, today, clock));
-  if (!known) offered.push([chosen, period]);
-  return selectOf(
-    chosen,
-    offered.map(([label, other]) => questionButton(label, { ...question, period: other }, more)),
-    { chosen, nth: 1 },
-  );
+  const buttons = offered.map(([label, period]) => questionButton(label, { ...question, period }, more));
+  return { label: 'Period', buttons };
 }
 
 /** Any zone, by a menu with search; the action's id has the words behind the zone. */

@@ -241,15 +241,14 @@ function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
 
 /** `last`: its newest run that began. */
 export function describeDigest(
-  { schedule, paused, nextDue }: Digest,
+  { paused, nextDue }: Digest,
   last: { readonly due: Date; readonly state: string } | undefined,
 ): State {
-  const at = (moment: Date): string => formatRunTime(moment, schedule.zone);
-  const next = nextDue ? `next ${at(nextDue)}` : 'not planned';
+  const next = nextDue ? `next ${formatMoment(nextDue)}` : 'not planned';
   const text = join(
     [
       paused ? describePaused(paused) : next,
-      last ? `last ${at(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
+      last ? `last ${formatMoment(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
     ],
     ' · ',
   );

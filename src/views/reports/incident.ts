@@ -10,17 +10,8 @@ import {
 } from '../blocks/blocks.ts';
 import { button, commandButton, selectOf } from '../blocks/buttons.ts';
 import { renderChart } from '../blocks/chart.ts';
-import {
-  andMore,
-  countOf,
-  formatCount,
-  formatDuration,
-  formatInteger,
-  formatMoment,
-  pluralize,
-} from '../blocks/format.ts';
-import { preferLines } from '../blocks/native.ts';
-import { renderTable } from '../blocks/table.ts';
+import { andMore, countOf, formatCount, formatDuration, formatInteger, pluralize } from '../blocks/format.ts';
+import { renderLines } from '../blocks/table.ts';
 import {
   capitalize,
   escapeMrkdwn,
@@ -330,7 +321,7 @@ export function renderAcknowledged(
 const mostIncidents = 3;
 const mostEvidence = 30;
 
-export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date): Message {
+export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Date, page?: number): Message {
   const { id, subject, owner, state, checkedAt, paused } = alert;
   const condition = subject.condition;
   const [open, unreadable] = (['firing', 'unreadable'] as const).map((kind) =>
@@ -340,6 +331,16 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
   const headline = describeDecision(alert, open, unreadable);
   const next = condition.next(open?.figures.parts[0]);
   const rhythm = join([describeEvery(subject.every), describeHours(subject)], ', ');
+  const { picture, pages, chosen } = renderLines({
+    columns: ['What', 'Value', 'Fires if'],
+    rows: (state.evidence ?? []).map(({ name, is, wrongIf = '–', isWrong }) => [
+      `${isWrong ? '🔴 ' : ''}${name}`,
+      is,
+      wrongIf,
+    ]),
+    page,
+    turn: (label, nth) => commandButton(label, `alert why ${id} ${nth}`),
+  });
   const last = checkedAt && `Last check ${formatRunTime(checkedAt, subject.timeZone)}`;
   return renderAnswer({
     text: unbold(headline),
@@ -351,27 +352,19 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
         .slice(0, mostIncidents)
         .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
     ],
-    picture: preferLines(
-      renderTable({
-        caption: unreadable ? 'Last check that succeeded' : 'Last check',
-        columns: ['What', 'Value', 'Fires if'],
-        rows: (state.evidence ?? []).map(({ name, is, wrongIf = '–', isWrong }) => [
-          `${isWrong ? '🔴 ' : ''}${name}`,
-          is,
-          wrongIf,
-        ]),
-      }),
-    ),
+    picture,
     actions: [
       commandButton(next.label, next.command),
       !paused && button('Check now', 'alerts:check', id),
       button('Edit', 'alerts:edit', id),
+      selectOf(chosen, pages, { chosen }),
     ],
     notes: [
       `Alert ${formatCode(id)} of <@${owner.userId}>`,
       describeSubject(subject),
       failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`,
-      `as of ${formatMoment(asOf)}`,
+      `Times are ${subject.timeZone}`,
+      `as of ${formatRunTime(asOf, subject.timeZone)}`,
     ],
   });
 }

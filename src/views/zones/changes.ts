@@ -20,8 +20,7 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
-import { preferLines } from '../blocks/native.ts';
-import { renderTable } from '../blocks/table.ts';
+import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
 import { type Period, rollBack, writeMovingPeriod } from '../origin-errors/question.ts';
 import { pickZone } from './rows.ts';
@@ -48,12 +47,14 @@ export interface ShownChanges {
   };
   readonly zone: { readonly id: string; readonly name: string } | undefined;
   readonly period: Period;
+  /** Of the changes; 1 by default. */
+  readonly page?: number | undefined;
   readonly asOf: Date;
   readonly panel: PanelPages;
 }
 
 export function renderChanges(shown: ShownChanges): Message {
-  const { changes, total, look, zone, period, asOf, panel } = shown;
+  const { changes, total, look, zone, period, page, asOf, panel } = shown;
   const { from, until } = endsOf(period, asOf);
   // On the reader's clock.
   const when =
@@ -62,8 +63,12 @@ export function renderChanges(shown: ShownChanges): Message {
       : until
         ? `from ${formatMoment(from)} to ${formatMoment(until)}`
         : `since ${formatMoment(from)}`;
-  const show = (label: string, other: Period): Button =>
-    button(label, 'changes:show', join([writeMovingPeriod(other).replace(' ', '_'), zone?.id], ' '));
+  const show = (label: string, other: Period, nth = 1): Button =>
+    button(
+      label,
+      'changes:show',
+      `${writeMovingPeriod(other).replace(' ', '_')} ${zone?.id ?? 'all'} ${nth}`,
+    );
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
   const share = join(['changes', zone?.id, writeMovingPeriod(period)], ' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
@@ -80,6 +85,17 @@ export function renderChanges(shown: ShownChanges): Message {
       : total === 0
         ? `${until ? 'No change found' : 'Nothing changed'} in ${where} ${isShort && !until ? `since ${formatMoment(look.since)}` : when}${asFar}`
         : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
+  const { picture, pages } = renderLines({
+    rows: changes.map((change) => [
+      ...(zone ? [] : [change.zoneName || change.zoneId]),
+      nameChange(change),
+      describeChange(change),
+      { at: change.at },
+    ]),
+    total,
+    page,
+    turn: (label, nth) => show(label, period, nth),
+  });
   return renderAnswer({
     text: unbold(line),
     lines: [
@@ -93,25 +109,21 @@ export function renderChanges(shown: ShownChanges): Message {
       isPartly && !isFirst && `Some zones are recorded since ${formatMoment(look.allSince)}`,
       look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
     ],
-    picture: preferLines(
-      renderTable({
-        caption: join(['Changed settings', period.last && nameLast(period.last)], ', '),
-        columns: zone ? ['Setting', 'Change', 'Found'] : ['Zone', 'Setting', 'Change', 'Found'],
-        rows: changes.map((change) => [
-          ...(zone ? [] : [change.zoneName || change.zoneId]),
-          nameChange(change),
-          describeChange(change),
-          { at: change.at },
-        ]),
-        total,
-      }),
-    ),
+    picture,
     actions: [
       zone && commandButton(plainText(`Zone ${zone.name || zone.id}`, 60), `zone ${zone.id} all`, 1),
       !zone && pickZone('changes:zone', 'Of one zone…'),
       selectOf(
         'Period…',
-        offeredDays.map((days) => show(capitalize(nameLast(days * 1440)), rollBack(days * 1440, asOf))),
+        [
+          {
+            label: 'Period',
+            buttons: offeredDays.map((days) =>
+              show(capitalize(nameLast(days * 1440)), rollBack(days * 1440, asOf)),
+            ),
+          },
+          { label: 'Changes', buttons: pages },
+        ],
         { chosen: capitalize(when.replace('in the ', '')) },
       ),
     ],
@@ -152,7 +164,7 @@ interface ComparedRow {
   readonly isSame: boolean;
 }
 
-export function renderComparison(zones: Pair, all: boolean, asOf: Date): Message {
+export function renderComparison(zones: Pair, all: boolean, asOf: Date, page?: number): Message {
   const rows = compareZones(zones);
   const differing = rows.filter(({ isSame }) => !isSame);
   const same = rows.length - differing.length;
@@ -162,30 +174,32 @@ export function renderComparison(zones: Pair, all: boolean, asOf: Date): Message
       ? `${first} and ${second} have *the same settings*`
       : `*${pluralize(differing.length, 'setting')}* ${agree(differing.length, 'differs', 'differ')} between ${first} and ${second}, ${formatInteger(same)} are the same`;
   const ids = zones.map(({ id }) => id).join(' ');
-  // Settings that neither zone has are left out of the whole table.
+  // Settings that neither zone has are left out.
   const alike = rows.filter(({ isSame, values: [value] }) => isSame && value !== 'none');
-  const shown = all ? [...differing, ...alike] : differing;
+  const { picture, pages, chosen } = renderLines({
+    columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
+    rows: [...differing, ...(all ? alike : [])].map(({ name, values }) => [name, ...values]),
+    page,
+    turn: (label, nth) => button(label, 'compare:show', `${ids} ${all ? 'all' : 'differing'} ${nth}`),
+  });
   return renderAnswer({
     text: unbold(line),
     lines: [line],
-    picture: preferLines(
-      renderTable({
-        caption: all ? 'All settings, those that differ first' : 'Settings that differ',
-        columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
-        rows: shown.map(({ name, values }) => [name, ...values]),
-      }),
-    ),
+    picture,
     actions: [
       button(all ? 'Only what differs' : 'All settings', 'compare:show', all ? ids : `${ids} all`, {
         style: 'primary',
       }),
-      commandButton('Compare others', 'compare', 1),
+      selectOf(chosen, pages, { chosen }),
     ],
     share: `compare ${ids}${all ? ' all' : ''}`,
-    more: zones.flatMap(({ id, name }, nth) => [
-      commandButton(plainText(`Zone ${name || id}`, 60), `zone ${id}`, 2 + nth),
-      commandButton(plainText(`Changes of ${name || id}`, 60), `changes ${id}`, 4 + nth),
-    ]),
+    more: [
+      commandButton('Compare others', 'compare', 1),
+      ...zones.flatMap(({ id, name }, nth) => [
+        commandButton(plainText(`Zone ${name || id}`, 60), `zone ${id}`, 2 + nth),
+        commandButton(plainText(`Changes of ${name || id}`, 60), `changes ${id}`, 4 + nth),
+      ]),
+    ],
     notes: [`as of ${formatMoment(asOf)}`, 'keys and tokens: only whether they match'],
   });
 }
@@ -200,7 +214,7 @@ export function compareZones(zones: Pair): ComparedRow[] {
     isMember: !path.includes('/'),
   }));
   const all = [...rows, { ...compareHostnames(zones), isMember: false }];
-  // A table may not hold them all: what people made by hand comes before what is the same in most zones.
+  // What people made by hand comes before what is the same in most zones.
   const rank = ({ isMember, isSame, values }: (typeof all)[number]) =>
     isMember ? (isSame ? 4 : 1) : values.includes('none') ? 3 : 2;
   return all.toSorted((a, b) => rank(a) - rank(b));

@@ -195,16 +195,16 @@ function renderZoneTable(zones: readonly ZoneSummary[], query: ZoneQuery) {
     caption: isAttentionFirst
       ? 'needs attention first'
       : `by ${query.sort === 'attention' ? 'bandwidth' : query.sort}`,
-    columns: ['Zone', 'Status', 'Month', 'Of limit', 'Charges', 'Weak settings'],
+    columns: ['Zone', 'Status', 'Weak settings', 'Month', 'Of limit', 'Charges'],
     rows: zones
       .slice(0, 100)
       .map((zone): Cell[] => [
         zone.name || 'unnamed',
         describeStatus(zone),
+        zone.weaknesses?.map((weakness) => weaknessWords[weakness]).join(', ') ?? '',
         formatCell(zone.bandwidthUsed, formatBytes),
         toShareCell(zone),
         formatCell(zone.charges, formatMoney),
-        zone.weaknesses?.map((weakness) => weaknessWords[weakness]).join(', ') ?? '',
       ]),
     total: zones.length,
   });

@@ -1,13 +1,16 @@
 import type { Button, ExternalSelect, ModalView, Option } from '@slack/types';
 import { type Attention, attentionReasons, isAtLimit, type ZoneSummary } from '../../api/zones/summary.ts';
-import { actions, type Message, message, plain, section } from '../blocks/blocks.ts';
-import { button, commandButton } from '../blocks/buttons.ts';
-import { andMore, formatBytes, formatPercent, listSome, pluralize } from '../blocks/format.ts';
+import { actions, limits, type Message, message, plain, section } from '../blocks/blocks.ts';
+import { button, commandButton, selectOf } from '../blocks/buttons.ts';
+import { formatBytes, formatPercent, listSome, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
-import { escapeMrkdwn, formatCode, plainText } from '../blocks/text.ts';
+import { formatCode, join, plainText } from '../blocks/text.ts';
 
+/** Behind the name of a zone, whose share of its limit is in another column. */
 export function describeStatus(zone: ZoneSummary): string {
-  return describeNeeds(zone) || (zone.enabled === undefined ? 'not reported' : 'OK');
+  const reasons = attentionReasons(zone).filter((reason) => reason !== 'near-limit');
+  if (reasons.length === 0 && zone.enabled === undefined) return 'state not reported';
+  return reasons.join(', ').replace('-', ' ');
 }
 
 export function describeNeeds(zone: ZoneSummary): string {
@@ -52,8 +55,7 @@ export function describeUsage(zone: ZoneSummary): string {
   return `${formatBytes(used)} of ${formatBytes(limit)}${share} this month`;
 }
 
-/** Each is in its own block, so all can use the same action id. */
-export function showButton(id: string, label = 'Show'): Button {
+export function showButton(id: string, label: string): Button {
   return button(label, 'zones:show', id);
 }
 
@@ -93,8 +95,6 @@ export type UnclearZone =
   | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
   | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
 
-const maxChoices = 10;
-
 export function renderUnclearZone(
   found: UnclearZone,
   command: 'zone' | 'errors' | 'here zone' | 'changes' | 'compare' | `compare ${string}` = 'zone',
@@ -116,17 +116,14 @@ export function renderUnclearZone(
   }
   const { words, zones } = found;
   const text = `${pluralize(zones.length, 'zone matches', 'zones match')} ${formatCode(words, 60)}. Which one?`;
-  const more = zones.length - maxChoices;
-  const all = commandButton('See all', `zones ${quoteWord(words.slice(0, 100))}`);
+  const choices = zones.map(({ id, name, hostnames: [hostname] }) =>
+    commandButton(join([name || 'unnamed', id, hostname], ' · '), writeCommand(id)),
+  );
   return message(text, [
     section(text),
-    ...zones.slice(0, maxChoices).map(({ id, name, hostnames }) => {
-      const known = hostnames.slice(0, 2).map((hostname) => escapeMrkdwn(hostname, 60));
-      return section(
-        `*${escapeMrkdwn(name, 60) || 'unnamed'}* · ${escapeMrkdwn(id, 20)}\n${known.join(', ') || 'no hostname'}`,
-        command === 'zone' ? showButton(`${id} ${behind}`.trim()) : commandButton('Choose', writeCommand(id)),
-      );
-    }),
-    more > 0 && section(andMore(more), all),
+    actions(
+      selectOf('Choose a zone…', choices),
+      zones.length > limits.options && commandButton('See all', `zones ${quoteWord(words.slice(0, 100))}`),
+    ),
   ]);
 }

@@ -3,10 +3,9 @@ import { isAtLimit, legacyTls, rankAttention, type ZoneSummary } from '../../api
 import { renderAnswer } from '../blocks/answer.ts';
 import { context, type Message, say } from '../blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
-import { andMore, formatInteger, formatMoment, formatRoundMoney } from '../blocks/format.ts';
-import { preferLines } from '../blocks/native.ts';
-import { renderTable } from '../blocks/table.ts';
-import { capitalize, escapeMrkdwn, formatCode, join, plainText, truncateLines } from '../blocks/text.ts';
+import { andMore, formatMoment, formatRoundMoney } from '../blocks/format.ts';
+import { renderLines } from '../blocks/table.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
 import { describeCondition, describeUsage } from './rows.ts';
 import { disabledBecause, listEdgeRule, listHostname, listSection } from './settings.ts';
 
@@ -48,33 +47,27 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
   });
 }
 
-export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePart): Message {
+export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePart, page?: number): Message {
   const { summary } = zone;
   const state = describeState(summary);
   const parts = listParts(zone);
-  const shown = parts.find(({ part }) => part === wanted) ?? listEverything(parts);
-  const { label, caption, columns, rows } = shown;
+  const { label, caption, rows } = parts.find(({ part }) => part === wanted) ?? listEverything(parts);
   const words = `${summary.id} ${wanted}`;
-  // A phone shows ten characters of a column: hostnames and rules are lines.
-  const isText = wanted === 'hostnames' || wanted === 'rules';
-  const most = isText ? mostLines[wanted] : 0;
-  const lines = rows.slice(0, most).map(describeRow);
   const none = label.endsWith('not reported') ? 'not reported' : 'none';
-  const more =
-    isText && rows.length > most && `${formatInteger(rows.length - most)} more: Everything as JSON`;
+  const { picture, pages, chosen } = renderLines({
+    rows: rows.map((cells) => cells.slice(0, wanted === 'all' ? 2 : 3)),
+    page,
+    turn: (label, nth) => button(label, 'zones:part', `${words} ${nth}`),
+  });
   return renderAnswer({
     text: `${withoutStyle(state)}. ${caption}: ${rows.length === 0 ? none : rows.length}`,
-    lines: truncateLines(
-      [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: ${none}`, ...lines, more],
-      2_900,
-    ),
-    picture: isText
-      ? []
-      : preferLines(renderTable({ caption: `${caption} of ${plainText(summary.name, 60)}`, columns, rows })),
-    actions: [button('Overview', 'zones:part', summary.id), renderPartMenu(zone, label)],
+    lines: [`${chooseIcon(summary)} ${state}`, rows.length === 0 && `${caption}: ${none}`],
+    picture,
+    actions: [renderPartMenu(zone, label), selectOf(chosen, pages, { chosen, nth: 1 })],
     share: `zone ${words}`,
     more: [
       button('Refresh', 'zones:refresh', words),
+      button('Overview', 'zones:part', summary.id),
       button('Everything as JSON', 'zones:file', summary.id),
       panelButton(panel, 'zone', summary.id),
     ],
@@ -83,14 +76,6 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
       (wanted === 'rules' || wanted === 'all') && 'header values are never shown',
     ],
   });
-}
-
-// Rules take three lines of a phone each.
-const mostLines = { hostnames: 10, rules: 6 };
-
-/** `• a.example · Http01 · HTTPS forced`, `• Old pages · redirect to /new (301) · URL is /old/*` */
-function describeRow([name = '', ...facts]: readonly string[]): string {
-  return `• ${[`*${escapeMrkdwn(name, 80)}*`, ...facts.map((fact) => escapeMrkdwn(fact, 200))].join(' · ')}`;
 }
 
 function describeState(zone: ZoneSummary): string {
@@ -161,7 +146,7 @@ export function renderZoneFile(
   };
 }
 
-/** The parts of a zone, in the order of the menu. `all` is one table to search in. */
+/** The parts of a zone, in the order of the menu. */
 export const zoneParts = [
   'hostnames',
   'origin',
@@ -180,7 +165,6 @@ interface PartTable {
   readonly part: ZonePart;
   readonly label: string;
   readonly caption: string;
-  readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -193,12 +177,10 @@ export function listParts(zone: Zone): PartTable[] {
   const tables: Partial<Record<ZonePart, Omit<PartTable, 'part' | 'label'>>> = {
     hostnames: {
       caption: 'Hostnames',
-      columns: ['Name', 'Certificate', 'HTTPS'],
       rows: hostnames.map(listHostname),
     },
     rules: {
       caption: 'Edge rules',
-      columns: ['Rule', 'Does', 'When'],
       rows: rules.map(([name, does, when]) => [name, does, when.replace(/^when /u, '')]),
     },
   };
@@ -215,12 +197,13 @@ export function listParts(zone: Zone): PartTable[] {
         },
       ];
     const caption = capitalize(part);
-    return [{ part, label: caption, caption, columns: ['Setting', 'Value'], rows: listSection(zone, part) }];
+    return [{ part, label: caption, caption, rows: listSection(zone, part) }];
   });
 }
 
 export function listEverything(parts: readonly PartTable[]): PartTable {
-  const all = parts.toSorted((a, b) => a.columns.length - b.columns.length);
+  const isLong = ({ part }: PartTable): boolean => part === 'hostnames' || part === 'rules';
+  const all = parts.toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
   const rows = all.flatMap(({ part, caption, rows }) =>
     rows.map(([name = '', first = '', second]) => {
       if (second === undefined) return [name, first, caption];
@@ -228,8 +211,7 @@ export function listEverything(parts: readonly PartTable[]): PartTable {
       return [name, `${first}${part === 'hostnames' ? ',' : isCondition ? ' when' : ''} ${second}`, caption];
     }),
   );
-  const columns = ['Setting', 'Value', 'Section'];
-  return { part: 'all', label: 'All, searchable', caption: 'All settings', columns, rows };
+  return { part: 'all', label: 'All settings', caption: 'All settings', rows };
 }
 
 function renderPartMenu(zone: Zone, chosen?: string) {

@@ -81,7 +81,7 @@ describe.each([engines.embedded])('settings over time on $name', ({ createLocati
       const person = bot.slack.as(alice, ops);
       await ask('changes');
       const { ts } = person.messages().at(-1) ?? { ts: '' };
-      await person.choose('menu:select:0', 'changes:show 30d', { ts });
+      await person.choose('menu:select:0', 'changes:show 30d all 1', { ts });
       await person.waitForMessage((message) => message.ts === ts && message.reads.includes('30 days'));
       await person.suggest('changes:zone', 'shop', { ts });
       await person.choose('changes:zone', '1001', { ts });

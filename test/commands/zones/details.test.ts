@@ -5,15 +5,9 @@ import { readZone, toWireZone } from '../../../src/api/zones/members.ts';
 import { findCommand, findForm } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
+import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { renderZone, renderZonePart, zoneParts } from '../../../src/views/zones/zone.ts';
-import {
-  alice,
-  buttons,
-  createCommandHarness,
-  readRows,
-  readText,
-  setup,
-} from '../../support/command-harness.ts';
+import { alice, buttons, createCommandHarness, readText, setup } from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 
 test('a zone is found by id, name, hostname or address, by its exact name in one small search', async () => {
@@ -37,17 +31,21 @@ test('a zone is its state, use and place in three lines, and a menu of its parts
   expect(readText(answer)).toMatchSnapshot();
 });
 
-test.each(zoneParts)('the part %s is a table in the place of the overview', async (part) => {
+const readLines = (answer: Message | undefined) =>
+  readText(answer)
+    .split('\n')
+    .filter((line) => line.startsWith('*'));
+
+test.each(zoneParts)('the part %s is lines in the place of the overview, page by page', async (part) => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();
   const [shown] = await person.press('zones:part', `1001 ${part}`);
   expect(shown?.text).toMatchSnapshot('in short');
-  const lines = readText(shown)
-    .split('\n')
-    .filter((line) => /^(?:• |\*)/u.test(line));
-  const rows = [...readRows(shown).map((row) => row.join(' | ')), ...lines];
+  const pages = [...buttons(shown)].filter(([label]) => /^\d+–\d+ of/u.test(label));
   // The part `all` repeats the rows of the others.
-  expect(part === 'all' ? rows.slice(0, 8) : rows).toMatchSnapshot('rows');
+  const turned = part === 'all' ? pages.slice(0, 1) : pages;
+  const others = await Promise.all(turned.slice(1).map(([, press]) => person.press(...press)));
+  expect([shown, ...others.flat()].flatMap(readLines)).toMatchSnapshot('rows');
   const [overview] = await person.press(...(buttons(shown).get('Overview') ?? ['', '']));
   expect(buttons(overview).has('Origin errors')).toBe(true);
   expect(await person.run(`zone shop ${part}`)).toEqual([shown]);
@@ -57,7 +55,7 @@ test('words around a part still find the zone, and ask which part of which', asy
   await using harness = await createCommandHarness({ zones: 300 });
   const person = harness.person();
   const [answer] = await person.run('zone sho certificates');
-  const [part] = await person.press(...(buttons(answer).get('Show') ?? ['', '']));
+  const [part] = await person.press(...([...buttons(answer).values()][0] ?? ['', '']));
   expect(part?.text).toMatch(/Hostnames: \d/u);
   const [near] = await person.run('zone chekout security');
   const [security] = await person.press(...(buttons(near).get('checkout') ?? ['', '']));
@@ -92,9 +90,8 @@ test('several matches are a choice, with a way to see the rest', async () => {
   const [few] = await person.run('zone shop-eu');
   expect(few?.text).toMatchSnapshot();
   const [many] = await person.run('zone sho');
-  const all = (await person.press(...(buttons(many).get('See all') ?? ['', '']))).at(-1);
-  expect(readText(all)).toContain('matching `sho`');
-  const [one] = await person.press(...(buttons(many).get('Show') ?? ['', '']));
+  expect(buttons(many).size).toBeGreaterThan(10);
+  const [one] = await person.press(...([...buttons(many).values()][0] ?? ['', '']));
   expect(one?.text).toMatch(/^shop/u);
 });
 

@@ -40,7 +40,7 @@ describe('a shortcut', () => {
     ).toHaveLength(1);
 
     const [id, value] = buttons(modal).get('Yesterday') ?? [];
-    await person.choose('menu:select:1', `${id} ${value}`);
+    await person.choose('menu:select:0', `${id} ${value}`);
     await person.waitForModal(/yesterday.* in/);
     // What the report leads to comes on top of it, and closing that leads back.
     const [showId, zoneId] = buttons(modal).get('The zone') ?? [];

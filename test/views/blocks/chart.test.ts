@@ -51,9 +51,8 @@ test('of more points the newest are drawn, and the title says how many', () => {
   const labels = Array.from({ length: 30 }, (_, at) => `${at}`);
   const series = [{ name: 'Errors', values: labels.map(Number) }];
   const drawn = renderChart(chart({ labels, series, title: 'x'.repeat(60) })).find(isChart);
-  expect(drawn?.title).toMatch(/^x{38}…, newest 20$/u);
-  expect(drawn?.chart.axis_config.categories).toEqual(labels.slice(10));
-  expect(categories({ labels, series, newest: 3 })).toEqual(['27', '28', '29']);
+  expect(drawn?.title).toMatch(/^x{39}…, newest 8$/u);
+  expect(drawn?.chart.axis_config.categories).toEqual(labels.slice(22));
 });
 
 test('labels that are equal are told apart', () => {
@@ -87,8 +86,8 @@ test('in words a chart is a line a point, with a bar and the value', () => {
   );
 });
 
-test('in words several series stand beside each other, and of many points the newest twelve', () => {
-  const labels = Array.from({ length: 20 }, (_, at) => `day ${at + 1}`);
+test('in words several series stand beside each other', () => {
+  const labels = Array.from({ length: 8 }, (_, at) => `day ${at + 1}`);
   const said = words({
     labels,
     series: [
@@ -97,8 +96,7 @@ test('in words several series stand beside each other, and of many points the ne
     ],
   });
   expect(JSON.parse(said)).toMatchSnapshot();
-  expect(said.match(/day \d+/gu)).toHaveLength(12);
-  expect(said).toContain('19 / 1');
+  expect(said).toContain('7 / 1');
 });
 
 test('markup and backticks in labels stay text', () => {

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { message } from '../../../src/views/blocks/blocks.ts';
-import { preferLines, replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
-import { type Cell, renderTable } from '../../../src/views/blocks/table.ts';
+import { button } from '../../../src/views/blocks/buttons.ts';
+import { replaceNativeBlocks } from '../../../src/views/blocks/native.ts';
+import { type Cell, renderLines, renderTable } from '../../../src/views/blocks/table.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
 test('rows that do not fit are left out, last first, and the caption counts them', () => {
@@ -10,7 +11,7 @@ test('rows that do not fit are left out, last first, and the caption counts them
   const [table] = renderTable({ caption: 'by bandwidth', columns: ['Zone', 'Month'], rows });
   expect(table?.rows).toHaveLength(101);
   expect(table?.caption).toBe('100 of 240: by bandwidth');
-  const long = rows.map(([, size]) => ['x'.repeat(250), size ?? '']);
+  const long = rows.map(([, size]): Cell[] => ['x'.repeat(250), size ?? '']);
   const [cut] = renderTable({ caption: 'by bandwidth', columns: ['Zone', 'Month'], rows: long, total: 1000 });
   expect(cut?.caption).toBe('39 of 1,000: by bandwidth');
 });
@@ -29,7 +30,7 @@ test('in words, a row is a line whose name is bold, and moments stay', () => {
 });
 
 const write = (count: number): string => {
-  const rows = Array.from({ length: count }, (_, nth) => [`zone ${nth}`, `${nth} GB`]);
+  const rows = Array.from({ length: count }, (_, nth) => [`zone ${nth}`, { number: nth, text: `${nth} GB` }]);
   const [block] = replaceNativeBlocks(renderTable({ caption: 'x', columns: ['Zone', 'Month'], rows }));
   return block?.type === 'section' ? (block.text?.text ?? '') : '';
 };
@@ -40,17 +41,39 @@ test('in words, ten lines are the most, and the last says how many more there ar
   expect(write(100)).toMatch(/\nand 91 more$/u);
 });
 
-const drawnAs = (count: number) =>
-  preferLines(
-    renderTable({
-      caption: 'x',
-      columns: ['Setting', 'Value'],
-      rows: Array.from({ length: count }, () => ['TLS', 'on']),
-    }),
-  ).map(({ type }) => type);
+test('texts of other columns than the first stand behind the name: a phone shows ten characters of them', () => {
+  const rows: Cell[][] = [
+    ['shop', 'disabled', { number: 5, text: '5 GB' }, 'old TLS'],
+    ['api', ' ', { number: 1, text: '1 GB' }, ''],
+  ];
+  const [table] = renderTable({ caption: 'x', columns: ['Zone', 'Status', 'Month', 'Weak'], rows });
+  const read = table?.rows.map((cells) => cells.map((cell) => (cell.type === 'rich_text' ? '' : cell.text)));
+  expect(read).toEqual([
+    ['Zone', 'Month'],
+    ['shop (disabled, old TLS)', '5 GB'],
+    ['api', '1 GB'],
+  ]);
+});
 
-test('a table of texts is lines as long as they hold it all', () => {
-  expect([0, 1, 6, 7].map(drawnAs)).toEqual([[], ['section'], ['section'], ['data_table']]);
+const turn = (label: string, page: number) => button(label, 'x:page', String(page));
+
+test.each([0, 1, 10, 11, 87])('%d rows of texts are lines, as many a page as a phone shows', (count) => {
+  const rows = Array.from({ length: count }, (_, nth) => [`Setting ${nth}`, 'on'.repeat(1 + (nth % 40))]);
+  const seen: string[] = [];
+  const pages = Math.max(1, renderLines({ rows, turn }).pages.length);
+  for (let page = 1; page <= pages; page += 1) {
+    const { picture, chosen } = renderLines({ rows, page, turn });
+    const lines = picture[0]?.text?.text.split('\n') ?? [];
+    expect(lines.length).toBeLessThanOrEqual(10);
+    const height = lines.reduce((sum, line) => sum + Math.ceil(line.length / 36), 0);
+    expect(height).toBeLessThanOrEqual(17);
+    const shown = lines.filter((line) => line.startsWith('*'));
+    seen.push(...shown);
+    const left = count - seen.length;
+    expect(lines.at(-1)).toBe(left > 0 ? `and ${left} more` : shown.at(-1));
+    expect(chosen).toBe(count === 0 ? '' : `${seen.length - shown.length + 1}–${seen.length} of ${count}`);
+  }
+  expect(seen).toHaveLength(count);
 });
 
 test('any table is one that Slack takes, drawn and in words', () => {

@@ -132,5 +132,5 @@ test('whatever was typed, the form that comes back is one that Slack takes', () 
 });
 
 test('a log without readable times has no chart', () => {
-  expect(renderEventChart({}, 3)).toEqual([]);
+  expect(renderEventChart({})).toEqual([]);
 });

@@ -270,9 +270,10 @@ async function findReadable(id: string, context: Context): Promise<Alert> {
   return context.channelId === alert.channel ? alert : findManaged('alert', id, context);
 }
 
-async function why(id: string, context: Context): Promise<Message> {
+async function why(id: string, context: Context, page?: string): Promise<Message> {
   const alert = await findReadable(id, context);
-  return incidents.renderWhy(alert, await context.reports.listIncidents(alert.id), context.now());
+  const known = await context.reports.listIncidents(alert.id);
+  return incidents.renderWhy(alert, known, context.now(), Number(page ?? 1));
 }
 
 const longestSnoozeMinutes = 7 * 24 * 60;

@@ -1,6 +1,6 @@
 import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
-import { renderTable } from '../../../views/blocks/table.ts';
+import { renderLines } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { Look, StoredChange } from '../../zones/history.ts';
@@ -132,13 +132,10 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCurso
           ? undefined
           : () => ({
               lines: [
-                more > 0 && `${formatInteger(more)} more: \`/cdn changes\``,
                 since !== undefined && first > 0 && `${pluralize(first, 'zone')} checked for the first time`,
                 missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
               ],
-              table: renderTable({
-                caption: 'Changed settings',
-                columns: ['Zone', 'Setting', 'Change', 'Found'],
+              table: renderLines({
                 rows: changes.map(({ zone, setting, change, at }) => [
                   zone,
                   setting,
@@ -146,8 +143,8 @@ export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCurso
                   { at: new Date(at) },
                 ]),
                 total,
-              }),
-              note: 'A change is found at the next check. Values of keys and tokens are never shown.',
+              }).picture,
+              note: 'A change is found at the next check. Values of keys and tokens are never shown. `/cdn changes` lists all.',
               chart: [],
             }),
     };

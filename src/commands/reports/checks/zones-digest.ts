@@ -470,7 +470,7 @@ function renderZoneTable({ troubled, busiest }: ZoneFigures): MessageBlock[] {
         const rate = rates.get(id);
         return [
           name || `zone ${id}`,
-          why || (hasState ? 'OK' : 'state not reported'),
+          why || (hasState ? '' : 'state not reported'),
           formatCell(used, formatBytes),
           limit !== undefined && limit > 0 && used !== undefined
             ? { number: Math.min(used / limit, 1e9), text: formatPercent(used, limit) }
