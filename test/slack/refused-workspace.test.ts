@@ -42,6 +42,8 @@ test.each([
   ['a form', () => person.submit({})],
   ['a mention', () => person.say(`<@${bot.slack.workspaces.acme.botUserId}> zones`)],
   ['a shortcut', () => person.shortcut('home:menu')],
+  ['a direct message', () => bot.slack.as(alice, `D${alice}`).say('zones')],
+  ['a step', () => bot.slack.step('zones_needing_attention', {}, { by: alice })],
   ['the Home tab', () => person.openHome()],
 ])('%s of a workspace that is no longer listed gives nothing', async (_, knock) => {
   const [calls, requests] = [bot.slack.calls.length, bot.cdn.requests.length];

@@ -75,10 +75,13 @@ export function createMcpEndpoint(options: {
   // Each token costs a look-up.
   const visits = createRateLimit({ most: 300, perMs: minuteMs, maxKeys: 1_000, now });
 
-  const findClient = async (request: IncomingMessage, token: string): Promise<Caller | undefined> => {
-    const isTooMany = visits.take(findVisitor(request.socket.remoteAddress)) !== undefined;
-    const found = isTooMany ? undefined : await clientTokens.find(token);
+  // They count apart: behind a proxy somebody who guesses tokens must not lock out those who have one.
+  const worked = createCache<true>({ now, maxEntries: 1_000, ttlMs: hourMs });
+
+  const findClient = async (token: string): Promise<Caller | undefined> => {
+    const found = await clientTokens.find(token);
     if (!found) return undefined;
+    worked.set(token, true);
     const { userId: user_id, teamId: team_id, enterpriseId: enterprise_id } = found.person;
     return { user_id, team_id, enterprise_id, client: found.name };
   };
@@ -86,7 +89,14 @@ export function createMcpEndpoint(options: {
   return async function handle(request: IncomingMessage): Promise<Reply> {
     if (request.headers.origin !== undefined) return refuseRequest(403, 'Not for pages of a browser');
     const bearer = /^Bearer (\S{20,100})$/u.exec(request.headers.authorization ?? '')?.[1];
-    const client = bearer === undefined ? undefined : await findClient(request, bearer);
+    const visitor = findVisitor(request.socket.remoteAddress);
+    const wait = bearer === undefined ? undefined : visits.take(worked.get(bearer) ? bearer : visitor);
+    if (wait !== undefined)
+      return {
+        ...refuseRequest(429, 'Too many requests with a token'),
+        headers: { ...json, 'retry-after': String(wait) },
+      };
+    const client = bearer === undefined ? undefined : await findClient(bearer);
     const isFresh = client !== undefined || (bearer === undefined && signature.isFresh(request));
     const read = isFresh ? await readBody(request, maxRequestBytes).catch(() => undefined) : undefined;
     if (isFresh && read === 'too-large') return refuseRequest(413, 'The request is too large');

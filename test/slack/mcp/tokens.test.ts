@@ -22,6 +22,25 @@ afterAll(() => team.bot.stop());
 const make = (name: string, days?: string): Promise<string> => makeToken(team.alice, name, days);
 const callAs = (token: string, tool: string, args?: object) => callWithToken(origin, token, tool, args);
 
+const guess = async (nth: number) => {
+  const headers = { authorization: `Bearer cdn_${String(nth).padStart(43, 'x')}` };
+  const { status, headers: given } = await fetch(`${origin}/mcp`, {
+    method: 'POST',
+    headers,
+    body: '{}',
+  });
+  return [status, given.has('retry-after')];
+};
+
+test('a tool gives people of another organization nothing', async () => {
+  const requests = team.bot.cdn.requests.length;
+  const own = team.bot.slack.assistant('U0EVE0000', { origin });
+  for (const tool of ['list_zones', 'list_my_requests'])
+    expect([tool, (await own.call(tool)).isError]).toEqual([tool, true]);
+  await own.close();
+  expect(team.bot.cdn.requests).toHaveLength(requests);
+});
+
 describe('a token for a client', () => {
   test('is made on the page, shown once, and calls the same tools as its person', async () => {
     const { reads, url } = await openTokens(team.alice);
@@ -40,6 +59,15 @@ describe('a token for a client', () => {
     expect(listed.replace(/(?<=until )\d{1,2} [A-Z][a-z]{2}\b/u, '<day>')).toMatchSnapshot('listed');
     const kept = JSON.stringify([team.bot.logs, team.alice.messages()]);
     expect(kept).not.toContain(token);
+  });
+
+  test('works while somebody at the same address guesses tokens, who is told to wait', async () => {
+    const token = await make('desk');
+    expect((await callAs(token, 'list_zones')).isError).toBeUndefined();
+    for (let nth = 0; nth < 300; nth += 1) await guess(nth);
+    expect(await guess(300)).toEqual([429, true]);
+    expect((await callAs(token, 'list_zones')).isError).toBeUndefined();
+    aheadMs += minuteMs;
   });
 
   test('asks for a deletion in the name of its person, marked with where it is used', async () => {
