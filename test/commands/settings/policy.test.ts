@@ -45,6 +45,12 @@ function listOffers({ blocks }: Pick<Message, 'blocks'>): string[] {
   );
 }
 
+/** What changed, and what is wrong with it. */
+const readChanges = (view: View | Message): string[] =>
+  readStable(view)
+    .split('\n')
+    .filter((line) => /^(?:•|:warning:)/u.test(line));
+
 /** The modal that refuses what only admins may do. */
 const refusesSettings = (view: View): boolean => listButtons(view).includes('why settings');
 
@@ -117,7 +123,8 @@ describe('a workspace and its settings', () => {
     expect(people.alice.modal()).toBeUndefined();
     await people.alice.slash('settings');
     const summary = await people.alice.waitForModal('settings:summary');
-    expect(readStable(summary)).toMatchSnapshot('the settings, saved by two forms');
+    expect(readStable(summary)).toContain('within 31 min');
+    expect(readStable(summary)).toContain('7 days');
     await closeAll(people.alice);
     await saveSettings(people.alice, { expiryMinutes: '30', approvalChannel: '' });
   });
@@ -138,8 +145,7 @@ describe('a workspace and its settings', () => {
     const told = await people.dave.waitForMessage(({ text }) => text.includes('version 5'));
     expect(told.ephemeral).toBe(false);
     expect(readStable(told)).toMatchSnapshot('told in the approval channel');
-    const why = await ask(people.bob, 'why volume delete');
-    expect(readStable(why)).toMatchSnapshot('why an operator may delete');
+    expect(await askWhy(people.bob, 'volume delete')).toBe('operator');
     expect(readStable(await ask(people.bob, 'whoami'))).toMatchSnapshot('whoami of an operator');
     expect(readStable(await ask(people.carol, 'whoami'))).toMatchSnapshot(
       'whoami of an admin who may approve',
@@ -162,15 +168,14 @@ describe('a workspace and its settings', () => {
   test('a capped channel holds for an operator, and for what is typed there only', async () => {
     await saveSettings(people.alice, { capRead: [deploys], capNone: [random] });
     const there = bot.slack.as(bob, deploys);
-    const why = await ask(there, 'why variable');
-    expect(readStable(why)).toMatchSnapshot('why not, under a cap');
+    expect(await askWhy(there, 'variable')).toBe('channel-cap');
     expect(await askWhy(people.bob, 'variable')).toBe('operator');
     const nowhere = bot.slack.as(bob, random);
     const refused = await ask(nowhere, 'zones');
     expect(readStable(refused)).toMatchSnapshot('refused where nothing is allowed');
     // An admin who capped a channel can take it back there.
     const admin = bot.slack.as(alice, random);
-    expect(readStable(await saveSettings(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap withdrawn');
+    expect(readChanges(await saveSettings(admin, { capNone: [] }))).toMatchSnapshot('saved: a cap withdrawn');
   });
 
   test('of two admins who save at once the second looks again', async () => {
@@ -199,7 +204,7 @@ describe('a workspace and its settings', () => {
     await openSettings(people.carol, 'approvalChannel');
     await people.carol.submit({ approvalChannel: 'C0SHARED0' });
     const refused = await people.carol.waitForModal((view) => readStable(view).includes('is shared with'));
-    expect(readStable(refused)).toMatchSnapshot('a shared approval channel is refused');
+    expect(readChanges(refused)).toMatchSnapshot('a shared approval channel is refused');
   });
 
   test('the last change is undone by a button, once', async () => {
@@ -211,16 +216,16 @@ describe('a workspace and its settings', () => {
     await people.alice.press('settings:undo');
     const next = String(Number(version) + 1);
     const undone = await people.alice.waitForModal((view) => listButtons(view).includes(next));
-    expect(readStable(undone)).toMatchSnapshot('undone');
+    expect(readChanges(undone)).toMatchSnapshot('undone');
     await people.alice.press('settings:undo', { value: version });
     await people.alice.waitForModal((view) => listButtons(view).includes('settings'));
   });
 
   test('an emptied approval channel is empty, an untouched field stays', async () => {
     const emptied = await saveSettings(people.alice, { approvalChannel: '' });
-    expect(readStable(emptied)).toMatchSnapshot('saved: no approval channel');
+    expect(readChanges(emptied)).toMatchSnapshot('saved: no approval channel');
     const moved = await saveSettings(people.alice, { approvalChannel: random });
-    expect(readStable(moved)).toMatchSnapshot('saved: a channel without the bot');
+    expect(readChanges(moved)).toMatchSnapshot('saved: a channel without the bot');
   });
 
   test.each<[Record<string, unknown>, string]>([
@@ -243,8 +248,8 @@ describe('a workspace and its settings', () => {
     await people.alice.submit({ operators: [] });
     // Bob was named before and is a member now: no decision changes.
     const saved = await people.alice.waitForModal('settings:done');
-    expect(readStable(saved)).toMatchSnapshot('saved: a group in place of its only member');
-    expect(readStable(await ask(people.bob, 'why export'))).toMatchSnapshot('why a member of a group may');
+    expect(readChanges(saved)).toMatchSnapshot('saved: a group in place of its only member');
+    expect(await askWhy(people.bob, 'export')).toBe('operator');
   });
 
   test('admins may ask about somebody else, others about themselves', async () => {
@@ -315,7 +320,7 @@ describe('where Slack does not tell', () => {
     await admin.suggest('operatorGroups', '');
     await admin.choose('operatorGroups', ['S0OPERATE']);
     await admin.submit({});
-    expect(readStable(await admin.waitForModal('settings:done'))).toMatchSnapshot('saved, a group unread');
+    expect(readChanges(await admin.waitForModal('settings:done'))).toMatchSnapshot('saved, a group unread');
     await admin.closeModal();
     expect(readStable(await ask(operator, 'why export'))).toMatchSnapshot('why not, a group unread');
     await admin.slash('settings');
