@@ -7,7 +7,6 @@ import type { Enqueue, JobContext } from '../../store/queue.ts';
 import type { Trx } from '../../store/schema.ts';
 import {
   renderApprovalCard,
-  renderChangeNotice,
   renderReminder,
   renderRequesterMessage,
 } from '../../views/operations/approvals.ts';
@@ -106,9 +105,7 @@ const approvalCard = defineMessage({
     // The channel may have been shared with another organization since it was chosen.
     if (/^[CG]/u.test(place) && (await ports.isSharedOutside(operation.requester, place, signal)))
       return undefined;
-    return operation.approvalsNeeded === 0
-      ? renderChangeNotice(operation)
-      : renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
+    return renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };

@@ -32,9 +32,10 @@ import {
   waitsForRequester,
 } from './describe.ts';
 
+/** For approvers; where nobody has to approve it tells the channel of a change. */
 export function renderApprovalCard(operation: ShownOperation, approvers: readonly string[]): Message {
   const requester = `<@${operation.requester.userId}>`;
-  const waits = operation.state === 'proposed';
+  const waits = operation.state === 'proposed' && operation.approvalsNeeded > 0;
   const text = waits
     ? `${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)}.`
     : `${describePlainly(operation)}: ${describeState(operation)}`;
@@ -47,22 +48,6 @@ export function renderApprovalCard(operation: ShownOperation, approvers: readonl
     section(operation.words.consequences.text),
     section(renderProgress(operation, approvers)),
     waits ? actions(...decisionButtons(operation), affectedButton(operation)) : nextSteps(operation),
-    sealLine(operation),
-  ]);
-}
-
-export function renderChangeNotice(operation: ShownOperation): Message {
-  const { id, state, requester } = operation;
-  const outcome = describeOutcome(operation);
-  const text = `<@${requester.userId}>: ${describePlainly(operation)}, ${describeState(operation)}`;
-  return message(text, [
-    section([
-      `<@${requester.userId}>: ${operation.words.what}`,
-      nameAssistant(operation),
-      renderState(operation),
-      outcome,
-    ]),
-    state === 'unknown' && actions(checkButton(id)),
     sealLine(operation),
   ]);
 }
