@@ -112,17 +112,6 @@ export function findWaitingFor({ now, ...find }: FindNow, person: Person): Promi
   );
 }
 
-export async function findWaitingOf({ now, ...find }: FindNow, tenant: string, kind: string) {
-  const found = await readOperations(find, (rows) =>
-    rows
-      .where((is) => is.and({ tenant, kind, state: 'proposed' }))
-      .where('expires_at', '>', now())
-      .orderBy('created_at', 'desc')
-      .limit(1),
-  );
-  return found[0];
-}
-
 export async function lockOperation(find: Find, id: string): Promise<Operation | undefined> {
   const rows = find.db.selectFrom('operations').selectAll().where('id', '=', id);
   const row = await rows.forUpdate().executeTakeFirst();

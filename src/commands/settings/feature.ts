@@ -18,7 +18,7 @@ import { type Action, type Command, type Context, defineForm, type Feature, type
 import { approve, cancel, decideAfresh, deny, pressWith, renderPress } from '../operations/approvals.ts';
 import { voidOvertaken } from '../operations/execute.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
-import { findOperation, findWaitingOf } from '../operations/model.ts';
+import { findOperation } from '../operations/model.ts';
 import { assertAllowed, proposeChange, waitForOutcome } from '../operations/propose.ts';
 
 const settingsCommand: Command = {
@@ -57,14 +57,13 @@ async function loadForm(shown: views.SettingsSection, { authorizer, people }: Co
 async function loadSettings(context: Context): Promise<views.ShownSettings> {
   const { people, person } = context;
   const policy = await context.authorizer.policy({ fresh: true });
-  const [last, pending, groups, overdueFiles] = await Promise.all([
+  const [last, groups, overdueFiles] = await Promise.all([
     context.policies.version(tenantId(person), policy.version),
-    findWaitingOf(context.ledger, tenantId(person), settingsChange.name),
     loadGroups(policy, people),
     context.exports.countOverdue(person, policy.exportKeepDays),
   ]);
   const missing = people.missingScopes();
-  return { policy, last, pending, reader: person.userId, groups, missing, overdueFiles };
+  return { policy, last, groups, missing, overdueFiles };
 }
 
 async function loadGroups(policy: Policy, people: People): Promise<readonly Group[]> {

@@ -38,7 +38,6 @@ import {
   select,
 } from '../blocks/inputs.ts';
 import { capitalize, escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
-import { decisionButtons } from '../operations/approvals.ts';
 import type { ShownOperation } from '../operations/describe.ts';
 
 export interface Consequences {
@@ -96,18 +95,6 @@ export function renderWaiting(operation: ShownOperation, admins: readonly string
       context(renderExpiry(operation)),
     ]),
   );
-}
-
-function renderPending(operation: ShownOperation, reader: string): KnownBlock[] {
-  const { requester, words } = operation;
-  const isOwn = requester.userId === reader;
-  const who = isOwn ? 'Your change waits for another admin' : `<@${requester.userId}> asks for a change`;
-  return [
-    section(`:hourglass_flowing_sand: *${who}*`),
-    section(words.consequences.text),
-    actions(...(isOwn ? [takeBackButton(operation)] : decisionButtons(operation))),
-    context(renderExpiry(operation)),
-  ];
 }
 
 function takeBackButton({ id }: ShownOperation): Button {
@@ -330,8 +317,6 @@ export type SettingsSection = keyof typeof sectionTitles;
 
 export interface ShownSettings {
   readonly policy: Policy;
-  readonly pending: ShownOperation | undefined;
-  readonly reader: string;
   readonly last: { readonly by: string; readonly at: Date } | undefined;
   readonly groups: readonly Group[];
   readonly missing: readonly MissingScope[];
@@ -339,12 +324,11 @@ export interface ShownSettings {
 }
 
 export function renderSettingsSummary(shown: ShownSettings): ModalView {
-  const { policy, last, missing, overdueFiles, pending, reader } = shown;
+  const { policy, last, missing, overdueFiles } = shown;
   const { version, operators, operatorGroups } = policy;
   const lines = describeSections(shown);
   return modal({ title: 'Settings', callbackId: 'settings:summary' }, [
     operators.length + operatorGroups.length === 0 && nobodyOperates,
-    ...(pending ? renderPending(pending, reader) : []),
     ...missingScopeLines(missing),
     overdueFiles > 0 &&
       context(

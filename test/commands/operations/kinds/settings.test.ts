@@ -10,7 +10,7 @@ import {
 } from '../../../../src/commands/operations/kinds/settings.ts';
 import {
   type DecisionContext,
-  findWaitingOf,
+  findWaitingFor,
   type Operation,
 } from '../../../../src/commands/operations/model.ts';
 import { propose } from '../../../../src/commands/operations/propose.ts';
@@ -124,9 +124,9 @@ test('it is taken back by its requester, rejected without a reason, and expires 
   const rejected = await deny(ledger, other.id, carol, { reason: undefined, context: context() });
   expect(brief(rejected)).toBe('denied denied');
   advance(24 * 60 - 1);
-  expect(await findWaitingOf(ledger, acme, settingsChange.name)).toMatchObject({ id });
+  expect(await findWaitingFor(ledger, carol)).toMatchObject([{ id }]);
   advance(1);
-  expect(await findWaitingOf(ledger, acme, settingsChange.name)).toBeUndefined();
+  expect(await findWaitingFor(ledger, carol)).toEqual([]);
   expect(brief(await approve(ledger, id, carol, context()))).toBe('expired expired');
 });
 
@@ -142,7 +142,7 @@ test('it is void as soon as the settings change otherwise, at the press and when
   expect(brief(await approve(ledger, pressed.id, carol, now))).toBe('void overtaken');
   expect(brief(await begin(ledger, run.id, now))).toBe('void overtaken');
   expect(await voidOvertaken(ledger, acme, settingsChange.name)).toEqual([listed.id]);
-  expect(await findWaitingOf(ledger, acme, settingsChange.name)).toBeUndefined();
+  expect(await findWaitingFor(ledger, carol)).toEqual([]);
 });
 
 /** The settings may have changed after the rights were read. */
