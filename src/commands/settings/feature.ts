@@ -15,10 +15,9 @@ import type { FormResult } from '../../views/blocks/blocks.ts';
 import { renderAnswer } from '../../views/operations/approvals.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
-import { approve, cancel, decideAfresh, deny, pressWith, renderPress } from '../operations/approvals.ts';
+import { approve, decideAfresh, deny, pressWith, renderPress } from '../operations/approvals.ts';
 import { voidOvertaken } from '../operations/execute.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
-import { findOperation } from '../operations/model.ts';
 import { assertAllowed, proposeChange, waitForOutcome } from '../operations/propose.ts';
 
 const settingsCommand: Command = {
@@ -185,15 +184,10 @@ const confirmAction: Action = {
 const rejectAction: Action = {
   ...press,
   id: 'settings:reject',
-  async run(id, context) {
-    const { ledger, person } = context;
-    const operation = await findOperation(ledger, tenantId(person), id);
-    if (operation?.requester.userId === person.userId)
-      return renderPress(await cancel(ledger, id, person), context);
-    return pressWith(id, context, (decision) =>
-      deny(ledger, id, person, { reason: undefined, context: decision }),
-    );
-  },
+  run: (id, context) =>
+    pressWith(id, context, (decision) =>
+      deny(context.ledger, id, context.person, { reason: undefined, context: decision }),
+    ),
 };
 
 export const groupPicker: Picker = {

@@ -125,7 +125,7 @@ function affectedButton({ id, words }: ShownOperation): Maybe<Button> {
   return zonesTotal > 0 && button('Review impact', 'approvals:affected', id);
 }
 
-function cancelButton(id: string): Button {
+export function cancelButton(id: string): Button {
   return button('Cancel the request', 'approvals:cancel', id);
 }
 
@@ -138,7 +138,7 @@ const defaultLabels: DecisionLabels = {
   deny: { label: 'Deny', actionId: 'approvals:deny' },
 };
 
-export function decisionButtons(operation: ShownOperation): Button[] {
+function decisionButtons(operation: ShownOperation): Button[] {
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
   const dependents = words.consequences.zones && `${countDependents(operation)}.`;

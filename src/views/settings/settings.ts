@@ -38,6 +38,7 @@ import {
   select,
 } from '../blocks/inputs.ts';
 import { capitalize, escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
+import { cancelButton } from '../operations/approvals.ts';
 import type { ShownOperation } from '../operations/describe.ts';
 
 export interface Consequences {
@@ -91,14 +92,10 @@ export function renderWaiting(operation: ShownOperation, admins: readonly string
     formResult(done, text, [
       section(`:hourglass_flowing_sand: *${text}*`),
       section(operation.words.consequences.text),
-      actions(takeBackButton(operation)),
+      actions(cancelButton(operation.id)),
       context(renderExpiry(operation)),
     ]),
   );
-}
-
-function takeBackButton({ id }: ShownOperation): Button {
-  return button('Take back', 'settings:reject', id);
 }
 
 function renderExpiry({ expiresAt }: ShownOperation): string {

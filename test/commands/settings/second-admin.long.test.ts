@@ -87,7 +87,7 @@ test('an undo that lowers approvals waits too, and a rejection leaves things as 
   await people.alice.slash('settings');
   await people.alice.waitForModal('settings:summary');
   await people.alice.press('settings:undo');
-  await people.alice.waitForModal((view) => hasAction(view, 'settings:reject'));
+  await people.alice.waitForModal((view) => hasAction(view, 'approvals:cancel'));
   const asked = await card();
   expect(await pressed(inbox, 'settings:reject', asked.ts)).toMatchSnapshot('rejected');
   const outcome = await aliceInbox.waitForMessage(/Your request[^]*denied/u);
@@ -100,8 +100,8 @@ test('an undo that lowers approvals waits too, and a rejection leaves things as 
 
 test('its author takes it back where it was asked for', async () => {
   const waiting = await saveSettings(people.alice, { operators: [alice] });
-  expect(hasAction(waiting, 'settings:reject')).toBe(true);
-  await people.alice.press('settings:reject');
+  expect(hasAction(waiting, 'approvals:cancel')).toBe(true);
+  await people.alice.press('approvals:cancel');
   const back = await people.alice.waitForModal(/Cancelled/u);
   expect(readStable(back)).toMatchSnapshot('taken back');
 });
