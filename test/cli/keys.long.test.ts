@@ -21,20 +21,20 @@ async function prepare({ createLocation }: typeof embedded | typeof postgres, EN
     file: join(location.dataDir, 'encryption-keys'),
     connect: (userId: string) => bot.connect(userId, ops),
     /** What the command prints, with how it ended. */
-    async keys(words: string, env: Record<string, string> = {}) {
+    keys: async (words: string, env: Record<string, string> = {}) => {
       const command = startBotProcess({ ...bot.env, ...env }, 'keys', words.split(' '));
       const code = await command.exited;
       return { said: command.output(), code };
     },
     /** What a start that is refused prints beside the log, without what differs from run to run. */
-    async readRefusal(): Promise<string> {
+    readRefusal: async (): Promise<string> => {
       const refused = startBotProcess(bot.env);
       expect(await refused.exited).toBe(1);
       const lines = refused.output().split('\n');
       const printed = lines.filter((line) => !line.startsWith('{')).join('\n');
       return printed.replaceAll(location.dataDir, '<directory>');
     },
-    async listsZones(userId: string): Promise<void> {
+    listsZones: async (userId: string): Promise<void> => {
       const person = bot.slack.as(userId, ops);
       const before = person.messages().length;
       await person.slash('zones');
