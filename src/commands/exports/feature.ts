@@ -54,7 +54,7 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
     note(error);
   }
   const subject = (read?.subject ?? typed.list).filter(
-    (word) => !/^(?:events?|logs?|shield|zone|the|of|for|from)$/iu.test(word),
+    (word) => !/^(?:events?|logs?|shield|security|zone|the|of|for|from)$/iu.test(word),
   );
   const zone = await findZone(subject, context);
   const unread = read ? zone.unread.join(' ') : '';
