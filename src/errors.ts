@@ -14,10 +14,12 @@ export function isReadOnly(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '25006';
 }
 
-// PostgreSQL's class 08, its shutdown and start; of the driver and its pool there are only words.
-const lostCodes = /^(?:08...|57P0[123]|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)$/u;
+// PostgreSQL's class 08, its shutdown and start, no room for a connection, a user or database that it refuses; of the driver
+// and its pool there are only words.
+const lostCodes =
+  /^(?:08...|57P0[123]|53[23]00|28...|3D000|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)$/u;
 const lostWords =
-  /connection terminated|no database connection was free|query read timeout|timeout exceeded when trying to connect/iu;
+  /connection terminated|not currently accepting connections|no database connection was free|query read timeout|timeout exceeded when trying to connect/iu;
 
 /** True where a query failed because the database could not be reached. */
 export function isDatabaseLost(error: unknown): boolean {
