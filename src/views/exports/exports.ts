@@ -228,6 +228,7 @@ function renderDone(one: ExportSummary, { files, summary, unread }: Done): Messa
   }
   const { query, filters, from, to } = one.request;
   const conditions = filters.length + (query === '' ? 0 : 1);
+  const shown = describeFilters(query, filters);
   // Without a known header the first row may be an event.
   const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
   const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)}`;
@@ -240,8 +241,8 @@ function renderDone(one: ExportSummary, { files, summary, unread }: Done): Messa
     ...(summary ? renderEventChart(summary) : []),
     context([
       `For <@${one.userId}>`,
-      // The second message has them.
-      conditions > 0 && formatCount(conditions, 'filter'),
+      // The second message has long ones.
+      conditions > 0 && (shown.length <= 60 ? shown : formatCount(conditions, 'filter')),
       files === 1 ? 'the file is below' : `the ${formatCount(files, 'file')} are below`,
     ]),
   ]);
