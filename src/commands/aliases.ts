@@ -18,14 +18,15 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ],
   ['cost costs', 'zones sort:charges …', 'app …'],
   ['top biggest busiest traffic usage bandwidth', 'zones sort:bandwidth …'],
-  ['attention problems problem trouble issue issues', 'zones only:attention …'],
+  ['attention problems problem trouble issue issues worst unhealthy', 'zones only:attention …'],
   ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone … hostnames'],
   ['tls', 'zones only:old-tls …'],
   ['limit limits quota quotas', 'zones only:above-80 …'],
   ['suspended', 'zones only:suspended …'],
   ['disabled', 'zones only:disabled …'],
   ['hostname hostnames domain domains', 'zone … hostnames'],
-  ['origin', 'zone … origin'],
+  ['origin point points pointing', 'zone … origin'],
+  ['dns', 'errors …', 'zone … hostnames'],
   ['rules rule redirect redirects', 'zone … rules'],
   ['cache caching ttl', 'zone … caching'],
   ['logging', 'zone … logging'],
@@ -41,6 +42,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['set flip toggle turn switch env environment feature flag', 'variable'],
   ['undo revert rollback', 'variable undo'],
   ['approve approves deny waiting waits pending request', 'approvals'],
+  ['cancel', 'approvals', 'export list'],
   ['rights permissions permission roles role', 'whoami'],
   ['allowed', 'why'],
   ['operators approvers admins people caps timezone channels configuration preferences', 'settings'],
@@ -59,7 +61,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
   ],
   [
     'page statuspage bunny bunny.net',
-    'I don’t read the CDN’s status page. I can show which of your zones fail now.',
+    'I don’t page people, nor read the CDN’s status page. I can show which of your zones fail now.',
     'errors',
     'alert new errors',
   ],
@@ -82,7 +84,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
     'errors',
   ],
   [
-    'hit ratio rps response stats statistics metrics graph chart dashboard storage',
+    '403 404 hit ratio rps response stats statistics metrics graph chart dashboard storage',
     'I don’t have that: use the CDN’s dashboard. I have bandwidth, charges, origin errors and the usage of apps.',
     'zones sort:bandwidth',
     'errors',
@@ -101,7 +103,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
     'alert list',
   ],
   [
-    'create add new rename edit enable disable delete remove',
+    'create add new rename renew edit enable disable delete remove',
     'I can set variables of scripts and delete volumes of apps. For anything else use the CDN’s dashboard.',
     'variable',
     'volume delete',
@@ -114,7 +116,12 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ["what(?:’s| is|'s|s) (?:wrong|up|going on)(?: (?:with|in|at))?( .*)?", 'errors$1'],
   ['(?:set )?variable (\\d+) (?:of|in) (?:script )?(\\d+)', 'variable $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?( \\S+)?', 'volume delete$1'],
-  ['(?:is|are) (?:everything|all) (?:ok|okay|fine|up|good|healthy)', 'zones only:attention'],
+  [
+    "(?:(?:is|are|how is|how are|how['’]s) )?(?:everything|all|we|things) ?(?:ok|okay|fine|up|good|healthy|doing|going)?",
+    'zones only:attention',
+  ],
+  ['(?:the )?top \\d+(?: zones)?', 'zones sort:bandwidth'],
+  ['what changed before .*', 'changes'],
   ['(?:is|are) (?:the )?(\\S+) (?:ok|okay|fine|up|good|alive|healthy|online)', 'errors $1'],
   ['zones? (?:without|with no|missing) (?:an? )?(logging|certificate)s?', 'zones only:no-$1'],
   ['(?:status|how is)(?: of)? (?!page|my )(?:the )?(?:zone )?(.+?)(?: doing)?', 'zone $1'],
@@ -130,15 +137,15 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
     '(?:new|add|create|make|set up|send)? ?(?:me )?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)(?: (?:for|of|on|about|if|when))?( .*)?',
     '$2 new $1$3',
   ],
-  ["(?:why )?(?:can(?:no|’|')?t?|may|could|am) i (?:allowed to )?(?!an? |do\\b)(.+)", 'why $1'],
+  ["(?:why )?(?:can(?:no|’|')?t?|may|could|am) i (?:allowed to )?(?!an? |do\\b|allowed$)(.+)", 'why $1'],
   ['who am i|am i .*|my key', 'whoami'],
   ['who (?:(?:can|may) .*|(?:is|are) (?:the |an? )?(?:admin|operator|approver)s?)', 'settings'],
-  ['how (?:do|can|would) i (.+)', 'help $1'],
+  ['how (?:do|can|would) i (.+)|help (?:me )?with (.+)|how does (.+) work', 'help $1$2$3'],
   ['(?:cancel|list|my|where is)(?: an?| the| my)* exports?', 'export list'],
   ['(?:log|sign) ?(?:me )?out|(?:forget|remove|delete) my key', 'disconnect'],
   ['(?:log|sign) ?(?:me )?in', 'connect'],
   [
-    '(?:what (?:can|may) (?:i|you)|hi|hey|hello|good (?:morning|evening)|thank(?:s| you)|help me)( .*)?',
+    '(?:what (?:can|may) (?:i|you)|good (?:morning|evening)|thank(?:s| you))( .*)?|(?:hi|hey|hello)(?: \\S+)?|help me',
     'help',
   ],
 ];
@@ -152,8 +159,8 @@ const startsSentence = new RegExp(
     '(?:can|may) (?:you|we|i) .*',
     "why (?:is|are|do|does|did|was|were|can['’n]|can i|so|the|\\d).*",
     '(?:alert|digest) (?:me|us|when|if|about|for|of|on) .*',
-    'help (?:me|.+ (?:down|failing|broken))',
-    'zones? (?:failing|failed|(?:that|which|with(?:out)?|sorted|missing|near|at|over) .*)',
+    'help (?:me.*|with .*|.+ (?:down|failing|broken))',
+    'zones? (?:failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|at|over) .*)',
     'zone \\S+ (?:errors?|fail\\w*|down|slow|5xx)',
   ].join('|')})$`,
   'iu',
@@ -161,18 +168,18 @@ const startsSentence = new RegExp(
 
 /** Around the word that names what is wanted. */
 const fillers = new Set(
-  'a an the any some all every is are was were be been am do does did has have had can could would should i we me us my our you your it its there that their which what whats when where who whose whos why how come many much lot lots often long number status show list get give find search look up see display open tell info details download go please help use uses using run runs running sorted by near old now currently current latest recent newest really so not still under without someone something anything everything nothing users customers having getting returning want need needs start started stop stopped change update ok okay expire expired'.split(
+  "a an the any some all every is are was were be been am do does did has have had can could would should i we me us my our you your it its there that their which what whats when where who whose whos why how come many much lot lots often long number status show list get give find search look up see display open tell info details download go please help use uses using run runs running sorted by near old now currently current latest recent newest really so not still under without someone something anything everything nothing users customers having getting returning want need needs start started stop stopped change update ok okay expire expired soon being know hi hey hello returns gives send i’d i'd like".split(
     ' ',
   ),
 );
 const prepositions = new Set(
-  'of for in on at about with zone zones pull top most gateway origin to cdn site website bot cache'.split(
+  'of for in on at about with before after zone zones pull top most gateway origin to cdn site website bot cache'.split(
     ' ',
   ),
 );
 /** They count if nothing else does. */
 const weak = new Set(
-  'cache set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps'.split(
+  'cache cancel set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps'.split(
     ' ',
   ),
 );
@@ -232,18 +239,27 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
   if (variable) return { commands: [parseWords(`variable ${variable}`)] };
   const plain = kept.map(({ text, name, quoted }) => (name || quoted ? '' : text.toLowerCase()));
   const word = plain.find(isFailure) ?? plain.find(isStrong) ?? plain.find(isKnown);
-  if (word === undefined) return undefined;
+  // `shop yesterday`
+  const isTimed = kept.length > 1 && kept.slice(1).every(({ text }) => timeWords.test(text));
+  if (word === undefined)
+    return isTimed ? { commands: [toWords(raw, [...parseWords('errors').tokens, ...kept])] } : undefined;
   const at = plain.indexOf(word);
-  const rest = kept.filter((_, nth) => {
+  const others = kept.map((token, nth) => {
     const other = plain[nth] ?? '';
-    return nth !== at && !/^zones?$/u.test(other) && !(isFailure(word) && isFailure(other));
+    return /^zones?$/u.test(other) || (isFailure(word) && isFailure(other)) ? [] : [token];
   });
-  while (prepositions.has(rest[0]?.text.toLowerCase() ?? '') && !/^<?#/u.test(rest[1]?.typed ?? ''))
-    rest.shift();
-  while (prepositions.has(rest.at(-1)?.text.toLowerCase() ?? '')) rest.pop();
+  const rest = [others.slice(0, at), others.slice(at + 1)].flatMap((side) => dropPrepositions(side.flat()));
   const { note, commands = meant.get(word) ?? [/^(?:alert|digest)s?$/u.test(word) ? word : `${word} …`] } =
     notes.get(word) ?? {};
   return { note, commands: commands.flatMap((command) => fillRest(command, rest, raw) ?? []) };
+}
+
+/** At both ends, but for `in #ops`: `of shop` → `shop`. */
+function dropPrepositions(tokens: readonly Token[]): readonly Token[] {
+  const isPreposition = (nth: number): boolean =>
+    prepositions.has(tokens.at(nth)?.text.toLowerCase() ?? '') && !/^<?#/u.test(tokens[nth + 1]?.typed ?? '');
+  if (isPreposition(0)) return dropPrepositions(tokens.slice(1));
+  return isPreposition(-1) ? dropPrepositions(tokens.slice(0, -1)) : tokens;
 }
 
 /** Undefined for `zones script:…` without a script. */

@@ -6,10 +6,10 @@ import { parseWords } from '../../src/commands/words.ts';
 /** What people type, by what it runs; `or:` is offered, and so is `no:`, with what the bot cannot do. */
 const answers = `
 alert ← ack / ack it / acknowledge / active incidents / alerts / current incidents / edit alert / firing
-  alerts / incidents / is the incident over / list alerts / mute shop / mute the alert / my alerts / open
-  incidents / resume my alert / show alerts / show me my alerts / silence alerts / snooze / snooze alert /
-  snooze alerts for 1h / snooze it for 2 hours / stop alerts / stop my alert / turn off alerts / watch /
-  what is firing / which alerts are firing / who acknowledged
+  alerts / incidents / is the incident over / list alerts / mute shop / mute the alert / my alerts /
+  open incidents / resume my alert / show alerts / show me my alerts / silence alerts / snooze / snooze
+  alert / snooze alerts for 1h / snooze it for 2 hours / stop alerts / stop my alert / turn off alerts /
+  watch / what is firing / which alerts are firing / who acknowledged
 alert new ← create alert / new alert / set up an alert
 alert new 5xx ← alert on 5xx
 alert new errors ← notify me of errors
@@ -18,24 +18,24 @@ alert new errors shop ← create an alert for errors shop
 alert new shop ← alert for shop
 alert new shop fails ← alert me when shop fails / tell me when shop fails
 alert new shop has errors ← alert me if shop has errors
-alert new shop is down ← I want an alert when shop is down / let me know if shop is down / please tell me
-  when shop is down
+alert new shop is down ← I want an alert when shop is down / let me know if shop is down / please tell
+  me when shop is down
 alert new the certificate of shop ends ← alert when the certificate of shop ends
 app ← apps / latency / list apps / show app
 app checkout ← memory of app checkout
-approvals ← anything to approve? / approve / approve it / approve request / approve the request / cancel my
-  request / change the approvals / deny / do I have to approve something / is anything waiting for my
+approvals ← anything to approve? / approve / approve it / approve request / approve the request / cancel
+  my request / change the approvals / deny / do I have to approve something / is anything waiting for my
   approval / list my approvals / my pending requests / my requests / pending / what is waiting / what's
   waiting for me / where is my request
 audit ← history
 audit @alice ← what did alice change
 audit @bob ← what did @bob do / what did bob do / what did bob do yesterday / what has bob been doing
-audit changes ← who approved the deletion / who deleted data / who deleted the volume / who did this / who
-  did what
+audit changes ← who approved the deletion / who deleted data / who deleted the volume / who did this /
+  who did what
 audit log ← show audit log
-changes ← any changes / recent changes / what changed
+changes ← any changes / recent changes / what changed / what changed before the outage
 changes last hour ← what changed in the last hour
-changes last of shop ← last changes of shop
+changes last shop ← last changes of shop
 changes shop ← what changed in shop / who changed shop
 changes shop since yesterday ← what changed in shop since yesterday
 changes shop yesterday ← who changed shop yesterday
@@ -45,9 +45,9 @@ changes yesterday ← what changed yesterday
 compare shop media ← diff shop media
 compare shop-staging shop ← shop-staging vs shop
 connect ← log in / login
-digest ← daily report / daily summary / delete my digest / digests / every morning at 9 a digest / morning
-  report / pause digest / report of last week / reports / schedule / send a report every morning / send me a
-  daily summary / show digests / weekly report of shop
+digest ← daily report / daily summary / delete my digest / digests / every morning at 9 a digest /
+  morning report / pause digest / report of last week / reports / schedule / send a report every morning
+  / send me a daily summary / show digests / weekly report of shop
 digest new daily ← daily digest
 digest new weekly ← weekly digest
 digest new weekly shop at 8:30 ← weekly digest of shop at 8:30
@@ -57,26 +57,31 @@ errors ← 502s / 504 gateway timeout / any errors? / anything failing? / cdn do
   broken / failing / how many errors / is anything down / is anything wrong / is everything down / is it
   down / is something broken / is the cdn down / latest errors / number of errors / origin down / recent
   errors / site down / slow / the site is down / top errors / users see errors / website is down / what
-  broke / what is down / what is failing / what is wrong / what's broken / whats failing / whats going on /
-  whats wrong / when did the errors start / which zones are failing? / why 502 / why 5xx / why is it slow /
-  why is nothing working / zones failing / zones with errors
+  broke / what is down / what is failing / what is wrong / what's broken / whats failing / whats going
+  on / whats wrong / when did the errors start / which zones are failing? / why 502 / why 5xx / why is
+  it slow / why is nothing working / zones failing / zones with errors
 errors checkout ← why does checkout fail
 errors images ← are there any errors on images / images broken / why are images down
 errors last night ← what failed last night
+errors last week ← last week
 errors monday ← monday
 errors prod ← prod is down
-errors shop ← 502 shop / 5xx on shop / HELP shop is down / Why is shop failing? / any errors in shop / did
-  shop recover / gateway timeouts on shop / help shop is down / how long has shop been down / how many
-  errors in shop / is shop back / is shop back up / is shop down? / is shop fixed / is shop ok? / lots of
-  502 on shop / origin timeout shop / shop 502s / shop 5xx / shop down since when / shop errors / shop
-  failing / shop is down / shop is failing / shop is slow / shop origin is down / shop slow / shop
-  unreachable / shop's errors / shop’s failing? / show errors for shop / show me the errors of shop / since
-  when is shop down / since when is shop failing / what is going on with shop / what is wrong with shop /
-  whats up with shop / what’s wrong with shop / when did shop break / who broke shop / why are there so many
-  errors in shop / why is shop failing / why is shop not working / why is shop returning 502 / why is shop
-  slow / zone shop errors
+errors shop ← 502 shop / 5xx on shop / HELP shop is down / I'd like to see errors of shop / Why is shop
+  failing? / any errors in shop / did anything change before shop failed / did shop recover / do you
+  know why shop is down / gateway timeouts on shop / help shop is down / hey, why is shop failing? / hi
+  shop is down / how long has shop been down / how many errors in shop / is shop back / is shop back up
+  / is shop down? / is shop fixed / is shop ok? / lots of 502 on shop / origin timeout shop / shop 502s
+  / shop 5xx / shop down since when / shop errors / shop failing / shop is down / shop is failing / shop
+  is slow / shop origin is down / shop returns 503 / shop slow / shop unreachable / shop's errors /
+  shop’s failing? / show errors for shop / show me the errors of shop / since when is shop down / since
+  when is shop failing / what is going on with shop / what is wrong with shop / whats up with shop /
+  what’s wrong with shop / when did shop break / who broke shop / why are there so many errors in shop /
+  why is shop failing / why is shop not working / why is shop returning 502 / why is shop slow / zone
+  shop errors
+errors shop since 10:00 ← shop has a lot of 5xx since 10:00
 errors shop since this morning ← why is the shop zone failing since this morning
 errors shop since yesterday ← why is the zone shop failing since yesterday
+errors shop today ← shop today
 export ← csv / shield
 export events ← download the shield events
 export in #ops ← shield in #ops
@@ -84,9 +89,12 @@ export list ← cancel export / cancel my export / list exports / my exports / w
 export logs ← give me the waf logs
 export security ← security events
 export shield events ← get me a csv of shield events
-help ← commands / documentation / examples / feedback / good morning / hello bot / help me / hi / support /
-  thank you! / thanks / what can I do / what can I do here / what can you do? / what may I do here
+help ← commands / documentation / examples / feedback / good morning / hello bot / help me / hi /
+  support / thank you! / thanks / what can I do / what can I do here / what can you do? / what may I do
+  here
+help alerts ← help me with alerts
 help connect ← how do I connect
+help export ← how does export work
 help set a variable ← how do I set a variable
 keys api ← api keys / api keys list
 name ← list names / names
@@ -94,18 +102,18 @@ name app ← rename app
 scanning ← malware / virus found? / virus scan / was malware uploaded
 scanning results ← scan results
 scanning upload ← upload scan / upload scanning
-settings ← change settings / channels / config / configuration / preferences / set timezone / timezone / who
-  are the admins / who can approve / who can approve my request / who can change settings / who can export /
-  who is admin / who may do what
+settings ← change settings / channels / config / configuration / preferences / set timezone / timezone /
+  who are the admins / who can approve / who can approve my request / who can change settings / who can
+  export / who is admin / who may do what
 token ← mcp
 variable ← change a variable / list variables / scripts / set a variable / set variable / variables
 variable 301 ← what are the variables of script 301
 variable 301 12 ← change variable 301 12 / set variable 12 of script 301
-variable FEATURE_X ← FEATURE_X / FEATURE_X on / FEATURE_X=on / can you set FEATURE_X on? / disable FEATURE_X
-  / enable FEATURE_X / flip FEATURE_X / flip FEATURE_X off / get FEATURE_X / set FEATURE_X on / set
-  FEATURE_X to on please / set FEATURE_X=on / set variable FEATURE_X to off / show FEATURE_X / switch
-  FEATURE_X off / toggle FEATURE_X / turn FEATURE_X on / turn on FEATURE_X / undo FEATURE_X / undo my change
-  to FEATURE_X / value of FEATURE_X / what is FEATURE_X
+variable FEATURE_X ← FEATURE_X / FEATURE_X on / FEATURE_X=on / can you set FEATURE_X on? / disable
+  FEATURE_X / enable FEATURE_X / flip FEATURE_X / flip FEATURE_X off / get FEATURE_X / set FEATURE_X on
+  / set FEATURE_X to on please / set FEATURE_X=on / set variable FEATURE_X to off / show FEATURE_X /
+  switch FEATURE_X off / toggle FEATURE_X / turn FEATURE_X on / turn on FEATURE_X / undo FEATURE_X /
+  undo my change to FEATURE_X / value of FEATURE_X / what is FEATURE_X
 variable undo ← revert / revert my change / rollback / undo / undo it / undo last change / undo my last
   change / undo please / undo the change
 volume ← list volumes / volumes
@@ -114,7 +122,8 @@ volume delete a1b2c3 data ← delete volume data of app a1b2c3
 volume delete a1b2c3 my-data ← delete volume my-data of app a1b2c3
 volume delete checkout data ← remove volume data from app checkout
 volume delete old-cache ← delete the volume old-cache
-whoami ← My permissions / am I an admin? / my permissions / permissions / status / who am i
+whoami ← My permissions / am I an admin? / am i allowed / my permissions / permissions / status / who am
+  i
 why approve ← can I approve
 why delete a volume ← may I delete a volume
 why delete volumes ← can I delete volumes
@@ -127,51 +136,57 @@ zone me shop ← show me shop
 zone shop ← find zone shop / how is shop doing / status of shop / status shop
 zone shop caching ← caching shop
 zone shop hostnames ← hostnames of shop / shop hostnames
-zone shop origin ← origin of shop / what is the origin of shop
+zone shop origin ← origin of shop / what is the origin of shop / where does shop point to
 zone shop rules ← rules of shop
 zones ← all zones / get zones / how many zones / list all zones / list zones / pull zones / show me all
   zones / show zones
-zones only:above-80 ← limits / which zones are near their limit / zones near limit / zones near their limit
-zones only:attention ← is everything ok / problems / what needs attention / zones with problems
+zones only:above-80 ← limits / which zones are near their limit / zones near limit / zones near their
+  limit
+zones only:attention ← all good? / how are we doing / how is everything / is everything ok / problems /
+  what needs attention / worst zones / zones with problems
 zones only:attention shop ← is shop having problems
 zones only:disabled ← zones that are disabled
 zones only:no-certificate ← zones without a certificate / zones without certificate
 zones only:no-logging ← zones without logging
 zones only:old-tls ← tls / zones with old tls
 zones only:suspended ← suspended / suspended zones
-zones sort:bandwidth ← bandwidth / bandwidth this month / biggest zones / how much traffic / most traffic /
-  top zones / traffic today / traffic yesterday / which zone uses the most bandwidth / zones sorted by
-  bandwidth
+zones sort:bandwidth ← bandwidth / bandwidth this month / biggest zones / how much traffic / most
+  traffic / top 10 zones / top zones / traffic today / traffic yesterday / which zone uses the most
+  bandwidth / zones by bandwidth / zones sorted by bandwidth
 zones sort:bandwidth shop ← bandwidth of shop / shop traffic
 zones sort:charges ← how much did we spend / invoice / invoices / most expensive zone / what do we pay
 zones sort:charges shop ← billing shop / how expensive is shop
 no: alert new errors | alert list ← escalate / on call / oncall / who is on call / who's on call
 no: digest list | alert list ← subscribe / unsubscribe
-no: errors | alert new errors ← status page / statuspage
+no: errors | alert new errors ← page bob / status page / statuspage
 no: export | errors ← ban ip / block 1.2.3.4 / block an ip / geo block / rate limit / rate limiting /
   unblock ip / whitelist ip
-no: settings people | whoami ← access / add operator / give bob access / give me access / make bob operator
-  / make me admin
+no: settings people | whoami ← access / add operator / give bob access / give me access / make bob
+  operator / make me admin
 no: variable | app ← deploy / deploy script / deployments / restart / restart app / scale app
 no: variable | volume delete ← add a zone / create a zone / delete the zone shop / delete zone shop /
-  disable zone shop / edit zone shop / enable zone shop / new zone
+  disable zone shop / edit zone shop / enable zone shop / new zone / renew the certificate of shop
 no: zone ← cache purge / clear cache / clear the cache / purge / purge cache
 no: zone shop caching ← flush the cache of shop / purge shop
-no: zones sort:bandwidth | errors | app ← cache hit rate / chart / dashboard / graph / hit rate / hit ratio
-  / metrics / response times / rps / statistics / stats / stats shop / storage / storage zones
-or: connect | whoami | keys ← api key / change key / change my key / create token / i lost my key / is my
-  key connected / new key / revoke key / rotate key / rotate my key / whose key is this
+no: zones sort:bandwidth | errors | app ← 404 on shop / cache hit rate / chart / dashboard / graph / hit
+  rate / hit ratio / metrics / response times / rps / statistics / stats / stats shop / storage /
+  storage zones
+or: approvals | export list ← cancel
+or: connect | whoami | keys ← api key / change key / change my key / create token / i lost my key / is
+  my key connected / new key / revoke key / rotate key / rotate my key / whose key is this
 or: errors last night | changes last night ← what happened last night
 or: errors shop | changes shop ← whats happening with shop
+or: errors shop | zone shop hostnames ← dns of shop
 or: errors | changes ← what happened / what is happening
 or: export | errors shop | zones sort:bandwidth shop ← ddos on shop / is someone attacking shop
-or: export | errors | zones sort:bandwidth ← are we under attack / attack / attacks / we are under attack
+or: export | errors | zones sort:bandwidth ← are we being attacked? / are we under attack / attack /
+  attacks / we are under attack
 or: variable 501 | zones script:501 ← script 501
 or: zone 501 logging | errors 501 | export 501 | audit ← log 501
 or: zone shop logging | errors shop | export shop | audit ← logs of shop
 or: zone | errors | export | audit ← download logs / get logs / logs / show logs
-or: zones only:no-certificate shop | zone shop hostnames ← is the cert of shop ok / shop cert / ssl shop /
-  when does the certificate of shop expire
+or: zones only:no-certificate shop | zone shop hostnames ← is the cert of shop ok / shop cert / ssl shop
+  / when does the certificate of shop expire
 or: zones only:no-certificate | zone ← cert / expired certs / when does the cert expire
 or: zones sort:charges shop | app shop ← cost of shop / how much does shop cost
 or: zones sort:charges | app ← cost this month / how much does it cost
