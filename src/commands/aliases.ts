@@ -30,7 +30,7 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
   ['rules rule redirect redirects', 'zone … rules'],
   ['cache caching ttl', 'zone … caching'],
   ['logging', 'zone … logging'],
-  ['logs log', 'zone … logging', 'errors …', 'export …', 'audit'],
+  ['logs log', 'zone … logging', 'errors …', 'export …'],
   ['happened happening', 'errors …', 'changes …'],
   ['alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing', 'alert'],
   ['schedule schedules summary report reports', 'digest'],

@@ -182,9 +182,9 @@ or: export | errors shop | zones sort:bandwidth shop ← ddos on shop / is someo
 or: export | errors | zones sort:bandwidth ← are we being attacked? / are we under attack / attack /
   attacks / we are under attack
 or: variable 501 | zones script:501 ← script 501
-or: zone 501 logging | errors 501 | export 501 | audit ← log 501
-or: zone shop logging | errors shop | export shop | audit ← logs of shop
-or: zone | errors | export | audit ← download logs / get logs / logs / show logs
+or: zone 501 logging | errors 501 | export 501 ← log 501
+or: zone shop logging | errors shop | export shop ← logs of shop
+or: zone | errors | export ← download logs / get logs / logs / show logs
 or: zones only:no-certificate shop | zone shop hostnames ← is the cert of shop ok / shop cert / ssl shop
   / when does the certificate of shop expire
 or: zones only:no-certificate | zone ← cert / expired certs / when does the cert expire

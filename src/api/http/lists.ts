@@ -172,7 +172,7 @@ export function createCutter(member: string) {
   let depth = 0;
   let listDepth = 0;
   let hasElements = false;
-  /** Of the element that is being read. */
+  /** Within the current element. */
   let parts = 0;
   let isText = false;
   let isEscaped = false;

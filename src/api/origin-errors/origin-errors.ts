@@ -157,7 +157,7 @@ function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | u
   return at >= from && at < to && at < now + skewMs ? Math.min(at, now - 1) : undefined;
 }
 
-/** Text such as `Sat, 21 Nov 2026 11:40:00 GMT`: only with its zone, since this computer's is none of the service. */
+/** Text such as `Sat, 21 Nov 2026 11:40:00 GMT`: only with its zone, since the service does not use this computer's. */
 function parseZonedTime(text: string): number | undefined {
   return /\d:\d\d.*(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/u.test(text) ? Date.parse(text) : undefined;
 }

@@ -13,7 +13,7 @@ export interface ZoneSummary {
   readonly hostnames: readonly string[];
   /** Only the customer's own; the platform manages its own certificates. */
   readonly hostnamesWithoutCertificate: readonly string[];
-  /** Of the hostnames, or of the certificates of some. */
+  /** The hostnames are not reported, or the certificates of some. */
   readonly isCertificateUnreported?: true | undefined;
   readonly bandwidthUsed?: number | undefined;
   /** Bytes per month; absent also if there is no limit: then `isUnlimited`. */

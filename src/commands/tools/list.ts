@@ -156,7 +156,7 @@ const listZoneChanges = defineTool({
   command: 'changes',
   title: 'List changed settings',
   description:
-    'What changed in the settings of one pull zone or of all, before and after. Settings are compared now and at earlier looks.',
+    'What changed in the settings of one pull zone or of all, before and after. Settings are compared with those of earlier checks.',
   input: z.object({
     zone: zoneArgument().optional(),
     days: z.number().int().min(1).max(30).optional().describe('How far back; 7 if left out'),

@@ -244,7 +244,7 @@ async function storeLook(
       for (const zone of batch) {
         const before = stored.get(zone.id);
         if (before?.hash !== known.get(zone.id)) continue;
-        // Of another version: changes are recorded from now on.
+        // Another version wrote it: changes are recorded from now on.
         if (!before || !unpackSettings(before.body)) taken.push(zone.id);
         zones.push(compareZone(zone, before?.body, whole_at !== null && isAll));
         await yieldToEventLoop();

@@ -20,7 +20,7 @@ export interface FailedDelivery {
   readonly retry?: Failure['retry'];
   /** The command for *Why?*. */
   readonly requested?: string | undefined;
-  /** Of a read nobody wonders whether it changed something. */
+  /** Only a failed change says that nothing was changed. */
   readonly needs?: Right;
 }
 

@@ -392,7 +392,7 @@ function describeDecision(
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
       : `${countOf(firing, judged, isCut ? 'nearest value' : 'value')} over the threshold`;
   if (isEvent && firing === 0 && recent.length < 2)
-    return ':hourglass_flowing_sand: *Baseline taken*: what happens from now on is told.';
+    return ':hourglass_flowing_sand: *Baseline taken*: you are told what happens from now on.';
   if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
   if (firing > 0) {
     const checks = recent.slice(-damping.open[1]).filter(Boolean).length;

@@ -47,7 +47,7 @@ export interface ShownChanges {
   };
   readonly zone: { readonly id: string; readonly name: string } | undefined;
   readonly period: Period;
-  /** Of the changes; 1 by default. */
+  /** 1 by default. */
   readonly page?: number | undefined;
   readonly asOf: Date;
   readonly panel: PanelPages;

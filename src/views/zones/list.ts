@@ -77,7 +77,7 @@ const filterWords: Record<ZoneFilter, { readonly many: string; readonly one: str
   'no-logging': { many: 'without logging', one: 'is without logging' },
 };
 
-/** Of many zones, of one, and how long an id is shown; a part of an address is code. */
+/** The words for many zones and for one; `id` cuts an ID at that length, other values are shown as code. */
 const carriedWords: Record<Carried, { readonly many: string; readonly one: string; readonly id?: number }> = {
   origin: { many: 'with the origin', one: 'has the origin' },
   script: { many: 'with the script', one: 'runs the script', id: 40 },
