@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
 import { findElements } from '../../simulator/slack/block-ids.ts';
-import { type Bot, connect, startBot } from '../support/bot.ts';
+import { type Bot, connect, disconnect, startBot } from '../support/bot.ts';
+import { saveSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
 const ops = 'C0OPS0000';
@@ -130,3 +131,42 @@ test('a form that closed before it failed opens again from the message, filled i
   ).toEqual([expect.objectContaining({ value: typed.kind }), typed.id, typed.name]);
   await alice.closeModal();
 });
+
+test.each([
+  ['variable 301 12', { defaultValue: 'hush-hush', required: 'true' }, ['301', '12', 'true']],
+  [
+    'volume delete app0api00000001 data-1',
+    { confirmVolumeId: 'data-1', reason: 'old' },
+    ['app0api00000001', 'data-1', 'data-1', 'old'],
+  ],
+  [
+    'export 501 last 6h',
+    { query: 'login', filters: 'country in DE', pseudonyms: ['yes'] },
+    ['501', 'login', 'country in DE', 'yes'],
+  ],
+  ['digest new', { kind: ['zones'], days: ['mon'], above: '7' }, ['zones', 'mon', '7']],
+  ['alert new charges', { people: ['U0BOB0000'] }, ['U0BOB0000']],
+])(
+  '%s opens again as it was, once its person has a key again, without secrets',
+  async (words, typed, shown) => {
+    const alice = bot.slack.as('U0ALICE00', ops);
+    await saveSettings(alice, { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] });
+    while (alice.modal()) await alice.closeModal();
+    await alice.slash(words);
+    const form = await alice.waitForModal(({ callback_id: id }) => id.endsWith(':submit'));
+    await disconnect(alice);
+    const before = new Set(alice.messages().map(({ ts }) => ts));
+    bot.slack.script.fail('views.update', 'internal_error', 1);
+    expect((await alice.submit(typed)).errors).toBeUndefined();
+    const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+    while (alice.modal()) await alice.closeModal();
+    expect(JSON.stringify(failed.blocks)).not.toContain('hush-hush');
+    await connect(bot, 'U0ALICE00', ops);
+    await alice.press('forms:again', { ts: failed.ts });
+    const again = await alice.waitForModal(form.callback_id);
+    const inputs = JSON.stringify(findElements(again.blocks).map(({ element }) => element));
+    for (const value of shown) expect(inputs).toContain(`"${value}"`);
+    for (const part of ['private_metadata', 'submit']) expect(again[part]).toEqual(form[part]);
+    await alice.closeModal();
+  },
+);

@@ -332,7 +332,9 @@ function createForm<Kind extends ReportKind>(
 
   async function openEdit(id: string, context: Context): Promise<ModalView> {
     const report = await findManaged(kind, id, context);
-    return render(writeFields(report), { note: writeNote(report), says: warnOfTakeover(report, context) });
+    const { modal } = context;
+    const fields = modal?.metadata === openAgain ? modal.fields : writeFields(report);
+    return render(fields, { note: writeNote(report), says: warnOfTakeover(report, context) });
   }
 
   async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {

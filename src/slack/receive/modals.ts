@@ -271,24 +271,30 @@ export function writeAgain(view: SubmittedView): string | undefined {
   const typed = Object.entries(view.state?.values ?? {}).flatMap(([block, inputs]) =>
     secret.has(block) ? [] : Object.entries(inputs),
   );
-  const value = `${opens?.join(' ')}\n${JSON.stringify(Object.fromEntries(typed))}`;
+  const value = [opens?.join(' '), JSON.stringify(Object.fromEntries(typed)), metadata ?? ''].join('\n');
   return opens && value.length <= limits.value ? value : undefined;
 }
 
 export function readAgain(actionId: string, value: string) {
   if (actionId !== openAgain) return undefined;
-  const [opens = '', typed = '{}'] = value.split('\n');
+  const [opens = '', typed = '{}', ...metadata] = value.split('\n');
   const inputs = JSON.parse(typed) as Values[string];
   const values = Object.fromEntries(Object.entries(inputs).map(([id, input]) => [id, { [id]: input }]));
-  return { ...readPressed(opens), typed: inputs, fields: readFields({ state: { values } }) };
+  const filled = { inputs, metadata: metadata.join('\n') };
+  return { ...readPressed(opens), filled, fields: readFields({ state: { values } }) };
 }
 
-/** The form with what was typed into it before. */
-export function refill<Input>(entry: Opening<Input>, typed: Values[string] | undefined): Opening<Input> {
+/** The form with what was typed into it before, and as it was seen then: a later change of another person stands. */
+export function refill<Input>(
+  entry: Opening<Input>,
+  filled: { readonly inputs: Values[string]; readonly metadata: string } | undefined,
+): Opening<Input> {
   const { modal, load } = entry;
-  if (!typed || !modal) return entry;
+  if (!filled || !modal) return entry;
+  const { inputs: typed, metadata } = filled;
   const fill = (view: ModalView): ModalView => ({
     ...view,
+    ...(metadata && view.submit ? { private_metadata: metadata } : {}),
     blocks: fillBlocks(view.blocks as KnownBlock[], (block) => {
       const own = typed[nameOf(block)];
       return own ? { ...typed, [block]: own } : typed;

@@ -128,8 +128,8 @@ export async function runAction(
     const newModal = isSeparate && !action?.replacesModal ? title : undefined;
     const origin = { triggerId, place, below: modal, newModal };
     const flow = typed
-      ? createModalFlow(refill(typed.command, again?.typed), typed.words, origin)
-      : createModalFlow(refill(action ?? refuseOutdated('button'), again?.typed), value, origin);
+      ? createModalFlow(refill(typed.command, again?.filled), typed.words, origin)
+      : createModalFlow(refill(action ?? refuseOutdated('button'), again?.filled), value, origin);
     return {
       feature: action?.id ?? 'unknown',
       requested: typed?.command.name ?? (action && findCommandOf(action.id)),

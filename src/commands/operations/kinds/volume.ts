@@ -180,7 +180,10 @@ export const volumes: Feature = {
       changesHome: true,
       fields,
       loadingView: forms.volumeBusy,
-      again: () => ['help:run', 'volume delete'],
+      again: ({ appId = '', volumeId = '' }) => [
+        'help:run',
+        ['volume delete', appId, volumeId].flat().join(' '),
+      ],
       run: submit,
     }),
   ],
