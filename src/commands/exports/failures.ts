@@ -48,7 +48,7 @@ function describePause(error: unknown): string | undefined {
 }
 
 const cdnReasons: Readonly<Record<string, string>> = {
-  cut: 'The CDN’s answer broke off.',
+  cut: 'The CDN’s answer was cut off.',
   timeout: 'The CDN took too long.',
   unavailable: 'The CDN has a problem.',
   unreachable: 'The CDN cannot be reached.',

@@ -49,7 +49,7 @@ const overdue = new UserError(
   'Choose a shorter window, or filter.',
 );
 const abandoned = new UserError(
-  'The bot stopped twice while it made this export, so it was put aside.',
+  'The bot stopped twice while making this export, so it is not retried.',
   'Choose a shorter window, or send the reference below to the team that runs this bot.',
 );
 // Leaves time to store and show the end.

@@ -115,13 +115,13 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
     assertRoom: (): void => {
       if (waiting.length + openForms.length >= mostByAssistant.waiting)
         throw new UserError(
-          `${formatCount(mostByAssistant.waiting, 'request')} and forms of this person by assistants are open already.`,
+          `Assistants already have ${formatCount(mostByAssistant.waiting, 'request or form', 'requests or forms')} open for this person.`,
           'The person can decide or cancel one, `/cdn approvals`, or fill in a form that the bot sent.',
         );
       if (asked.length + forms.length >= mostByAssistant.aDay)
         throw new UserError(
           `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
-          'The person can ask for more themselves; `/cdn approvals` shows how these stand.',
+          'The person can ask for more themselves; `/cdn approvals` shows where these stand.',
         );
     },
   };

@@ -199,7 +199,7 @@ export async function assertCurrent({ tx, operation }: LockedOperation, { policy
   const versions = tx.db.selectFrom('policies').select('version').where('tenant', '=', operation.tenant);
   const newest = await versions.orderBy('version', 'desc').limit(1).executeTakeFirst();
   if ((newest?.version ?? 0) !== policy.version)
-    throw new UserError('The settings changed at this very moment.', 'Nothing was changed. Try again.');
+    throw new UserError('The settings changed just now.', 'Nothing was changed. Try again.');
 }
 
 /** An approved operation starts within this time: a deletion must not run after a day in a queue. */

@@ -310,8 +310,8 @@ async function findChannelRefusal(
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
   if (!failed && (await sharing.readAudience(channel)) === 'others')
-    return `Your ${kind} can't post in ${formatPlace(channel)}: it is shared with another organization.`;
-  return failed && `Your ${kind} can't post in ${formatPlace(channel)}: ${failed.says}.`;
+    return `Your ${kind} can’t post in ${formatPlace(channel)}: it is shared with another organization.`;
+  return failed && `Your ${kind} can’t post in ${formatPlace(channel)}: ${failed.says}.`;
 }
 
 function createForm<Kind extends ReportKind>(
@@ -359,7 +359,7 @@ function createForm<Kind extends ReportKind>(
     const id = edited?.id ?? (await reports.newId());
     if (!isOwn && isNews && !(await post(channel, views.renderAnnouncement(id, order, person.userId))))
       throw new UserError(
-        `The bot can't post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
+        `The bot can’t post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
       );
     const saved = edited
       ? await reports.change(edited, order, person)

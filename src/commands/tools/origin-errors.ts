@@ -101,7 +101,7 @@ async function answerOne(
     asOf: takenAt,
     warnings: [
       ...unread.map(({ day }) => `The log of ${day} could not be read: there may be more errors.`),
-      ...incomplete.map((day) => `The CDN has more errors of ${day} than it gave.`),
+      ...incomplete.map((day) => `The CDN has more errors of ${day} than it returned.`),
       undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
     ],
     counts: [shown.length, counts.kinds.length],
@@ -152,7 +152,7 @@ async function answerAll(question: Question, view: View, context: Context): Prom
     warnings: [
       notChecked > 0 && `Not checked: ${countOf(notChecked, found.of, 'zone')}.`,
       undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
-      found.zones.some(({ hasMore }) => hasMore) && 'The CDN has more errors than it gave.',
+      found.zones.some(({ hasMore }) => hasMore) && 'The CDN has more errors than it returned.',
     ],
     counts: [shown.length, failing.length],
     data: {

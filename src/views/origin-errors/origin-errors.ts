@@ -381,7 +381,7 @@ export function renderFile(shown: {
   const format = as === 'csv' ? 'CSV' : 'NDJSON';
   const text = `${capitalize(pluralize(entries, 'origin error'))} ${describeQuestion(question, today)}, as ${format}.`;
   const notes = [
-    incomplete.length > 0 && `:warning: The CDN holds more than it gave for ${incomplete.join(', ')}.`,
+    incomplete.length > 0 && `:warning: The CDN holds more than it returned for ${incomplete.join(', ')}.`,
     skipped > 0 &&
       `${pluralize(skipped, 'entry', 'entries')} could not be read and ${agree(skipped, 'is', 'are')} left out.`,
     `As of ${formatMoment(asOf)}, in the CDN’s order. Times are UTC; query values are left out.`,

@@ -40,7 +40,7 @@ function renderNext(report: Report, now: Date): KnownBlock[] {
   if (isDigest(report)) return [context(describeNextRuns(report.schedule, now))];
   const { nextDue, subject } = report;
   return [
-    context(nextDue ? `Next check: ${formatRunTime(nextDue, subject.timeZone)}` : 'No check is planned.'),
+    context(nextDue ? `Next check: ${formatRunTime(nextDue, subject.timeZone)}` : 'No check is scheduled.'),
   ];
 }
 
@@ -151,7 +151,7 @@ export function renderAnnouncement(id: string, order: Order, by: string): Messag
       );
 }
 
-type Flag = 'firing' | "can't check" | 'paused';
+type Flag = 'firing' | 'can’t check' | 'paused';
 
 export interface State {
   /** mrkdwn */
@@ -179,7 +179,7 @@ export function renderList(kind: Report['kind'], rows: readonly Listed[], asOf: 
   const create = commandButton(`New ${kind}`, `${kind} new`, 0, { style: 'primary' });
   if (rows.length === 0) return say(nothing[kind], actions(create));
   const count = (flag: Flag): number => rows.filter(({ state }) => state.flags.includes(flag)).length;
-  const counts = (['firing', "can't check", 'paused'] as const).map(
+  const counts = (['firing', 'can’t check', 'paused'] as const).map(
     (flag) => count(flag) > 0 && `${formatInteger(count(flag))} ${flag}`,
   );
   const text = join([pluralize(rows.length, kind), ...counts], ', ');
@@ -263,7 +263,7 @@ const ends: Readonly<Record<string, string>> = {
   unknown: 'unknown whether it arrived',
 };
 
-/** `firing since Mon 23 Nov 10:02`, `can't check since …`, `snoozed until …`, `paused`, `OK` */
+/** `firing since Mon 23 Nov 10:02`, `can’t check since …`, `snoozed until …`, `paused`, `OK` */
 export function describeAlert(
   { paused, snoozed, checkedAt, state: { evidence } }: Alert,
   recent: readonly (Incident & { readonly isUntold: boolean })[],
@@ -273,13 +273,13 @@ export function describeAlert(
   );
   const flags: readonly (Flag | false)[] = [
     firing !== undefined && 'firing',
-    unreadable !== undefined && "can't check",
+    unreadable !== undefined && 'can’t check',
     paused !== undefined && 'paused',
   ];
   const untold = recent.some(({ isUntold }) => isUntold) && ':warning: *could not be posted*';
   const state = join(
     [
-      unreadable && `:see_no_evil: can't check since ${formatMoment(unreadable.openedAt)}`,
+      unreadable && `:see_no_evil: can’t check since ${formatMoment(unreadable.openedAt)}`,
       firing && `:rotating_light: *firing* since ${formatMoment(firing.openedAt)}`,
       snoozed && `:zzz: snoozed until ${formatMoment(snoozed.until)}`,
       untold,

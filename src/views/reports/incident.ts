@@ -139,7 +139,7 @@ function renderUnreadable(
     ? `Could not check since ${at(openedAt)}; ${leftWords}`
     : closedAt
       ? `Checking again since ${at(closedAt)}, after ${formatTime(openedAt, closedAt)}`
-      : `Can't check since ${at(openedAt)}`;
+      : `Can’t check since ${at(openedAt)}`;
   const sign = closedAt && !left ? ':white_check_mark:' : ':see_no_evil:';
   return message(`${sign} ${text}`, [
     section([
@@ -377,7 +377,7 @@ function describeDecision(
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
   if (paused) return `:double_vertical_bar: *Paused*: ${describePause(paused.reason, paused.by)}.`;
   if (unreadable)
-    return `:see_no_evil: *Can't check since ${at(unreadable.openedAt)}*: silence does not mean OK.`;
+    return `:see_no_evil: *Can’t check since ${at(unreadable.openedAt)}*: silence does not mean OK.`;
   if (!checkedAt) return ':hourglass_flowing_sand: *Not checked yet.*';
   const { damping, isEvent = false } = subject.condition;
   const wrong = evidence.filter(({ isWrong }) => isWrong);
@@ -402,8 +402,7 @@ function describeDecision(
     return `:large_yellow_circle: *Not firing at the last check*: resolves after ${formatCount(damping.close, 'clean check')}.`;
   const sign = unknown ? ':grey_question:' : ':white_check_mark:';
   const asFar = unknown && ' as far as checked';
-  if (isEvent)
-    return `${sign} *Nothing happened${asFar}* since the check before${unknown && `: ${unknown}`}.`;
+  if (isEvent) return `${sign} *Nothing happened${asFar}* since the last check${unknown && `: ${unknown}`}.`;
   if (judged === 0) return `${sign} *Not known yet*: ${unknown || 'nothing could be judged'}.`;
   const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
   return `${sign} *OK${asFar}*: ${join([most, unknown], ', ')}.`;
@@ -427,7 +426,7 @@ function describeIncident(incident: Incident, subject: AlertSubject): string {
   const who = listEverything(figures);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'unreadable')
-    return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : "can't check"}`;
+    return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : 'can’t check'}`;
   if (isEvent) return `${begun}: ${who}`;
   return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, still open`}`;
 }

@@ -99,7 +99,7 @@ export function renderWaiting(operation: ShownOperation, admins: readonly string
 }
 
 function renderExpiry({ expiresAt }: ShownOperation): string {
-  return `Expires ${formatMoment(expiresAt)}, or when the settings change otherwise.`;
+  return `Expires ${formatMoment(expiresAt)}, or when the settings change first.`;
 }
 
 export function describeSettingsChange(

@@ -98,7 +98,7 @@ test('one that breaks off every time is given up after four, with one message th
   bot().cdn.faults.add({ match: { path: /export$/ }, drop: 'mid-body', afterBytes: 5000, times: 4 });
   await exportTo(ops);
   for (const seconds of [2, 10, 30]) {
-    await waitForPost(ops, says.retriesIn(seconds, 'broke off'));
+    await waitForPost(ops, says.retriesIn(seconds, 'was cut off'));
     behindMs -= seconds * 1000;
   }
   const told = await waitForPost(ops, says.failed);

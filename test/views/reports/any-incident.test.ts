@@ -176,10 +176,10 @@ test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
     'settings',
     [unread],
     3,
-    '*Nothing happened as far as checked* since the check before: 215',
+    '*Nothing happened as far as checked* since the last check: 215',
     'OK as far as',
   ],
-  ['no changes', 'settings', [], 3, '*Nothing happened* since the check before.', 'OK'],
+  ['no changes', 'settings', [], 3, '*Nothing happened* since the last check.', 'OK'],
 ])('without an incident, %s: why and the list say it', (_, name, evidence, checks, why, listed) => {
   const condition = findCondition(name);
   const settings = { ...unset, condition };

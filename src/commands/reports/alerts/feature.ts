@@ -284,7 +284,7 @@ async function snooze(id: string, context: Context, typed = '1h'): Promise<Messa
   const minutes = readMinutes(typed);
   if (minutes === undefined || minutes > longestSnoozeMinutes)
     throw new UserError(
-      `I can't read ${formatCode(typed, 20)} as a time to snooze.`,
+      `I can’t read ${formatCode(typed, 20)} as a time to snooze.`,
       `Up to seven days: \`/cdn alert snooze ${alert.id} 2h\`, \`30m\`, \`1d\``,
     );
   const until = minutes === 0 ? undefined : new Date(context.now().getTime() + minutes * minuteMs);

@@ -160,7 +160,7 @@ function explainUncounted(
     );
   return [
     ...(undated > 0 ? [toNote(pluralize(undated, 'error'), 'not counted: no readable time')] : []),
-    ...cut.map(({ name }) => toNote(name, 'not all checked: the CDN holds more errors than it gave')),
+    ...cut.map(({ name }) => toNote(name, 'not all checked: the CDN holds more errors than it returned')),
   ];
 }
 
@@ -425,7 +425,7 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
     const { total, perDay, read, asked, of, zones, from, since, undated = 0 } = figures;
     const failing = zones.filter((zone) => zone.total > 0).length;
     const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
-    // Where the CDN holds more than it gave, there may be some.
+    // Where the CDN holds more than it returned, there may be some.
     const none = zones.some(({ partial }) => partial)
       ? 'Unknown whether there were origin errors'
       : 'No origin errors';
@@ -556,7 +556,7 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
     lines: [
       codes.length > 0 && `By error: ${listCounts(codes)}`,
       undated > 0 && `${pluralize(undated, 'error')} without a readable time`,
-      partial.length > 0 && `The CDN holds more than it gave: ${truncateLines(partial, 1000, ', ')}`,
+      partial.length > 0 && `The CDN holds more than it returned: ${truncateLines(partial, 1000, ', ')}`,
     ],
     table: renderTable({
       caption: 'Zones with most errors',
