@@ -275,7 +275,10 @@ function readRange(words: string, asked: Asked): Period | undefined {
     if (next - from <= 12 * hourMs) to = next;
   }
   const isOpen = end.at !== undefined && typedSecond === 'now';
-  if (from === to && !isOpen && (start.minutes ?? 0) !== end.minutes)
+  const isSkipped =
+    start.minutes !== undefined &&
+    toLocalTime(start.zone ?? zone, new Date(from)).minutes !== start.minutes % (24 * 60);
+  if (from === to && isSkipped)
     throw refuse(asked, 'The clocks skipped this hour on that day.', shapes, ['24h', 'today', 'yesterday']);
   if (from === to && !isOpen) return undefined;
   if (to < from) [from, to] = [to, from];
@@ -444,7 +447,8 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
   const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
   const message = `${written} has not started yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
   if (!/\d{4}|tomorrow|next/u.test(asked.typed)) {
-    const hint = `Type an earlier day, or \`${yearBefore}\` for last year’s.`;
+    const whose = yearBefore.slice(0, 4) === today.slice(0, 4) ? 'this' : 'last';
+    const hint = `Type an earlier day, or \`${yearBefore}\` for ${whose} year’s.`;
     throw refuse(asked, message, hint, ['today', yearBefore]);
   }
   throw refuse(asked, message, 'Type `today` or an earlier day.', ['today', 'yesterday']);

@@ -198,6 +198,8 @@ test.each([
   'tomorrow',
   '22 Nov',
   '1 Dec',
+  '2 Jan',
+  '2026-11-19 24:00..2026-11-20 0:00',
   'today 13:10..13:20',
   '2026-11-18..25',
   '11/20/2026',
@@ -213,17 +215,19 @@ test.each([
 
 describe('a day is never silently another one', () => {
   test.each([
-    ['26 Nov', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
-    ['26 Nov', '2026-11-25T20:00:00Z', 'America/Los_Angeles', '26 Nov 2026'],
-    ['3 Jan', '2026-12-30T12:00:00Z', 'UTC', '3 Jan 2027'],
-    ['20 Dec', '2026-11-25T20:00:00Z', 'UTC', '20 Dec 2026'],
-    ['2 Jan', '2026-11-25T20:00:00Z', 'UTC', '2 Jan 2027'],
-    ['29 Feb', '2028-02-28T12:00:00Z', 'UTC', '29 Feb 2028'],
-    ['next thursday', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
-    ['next week', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026'],
-    ['28 Nov to 30 Nov', '2026-11-25T20:00:00Z', 'UTC', '28 Nov 2026'],
-  ])('%s on %s in %s has not begun', (typed, at, zone, day) => {
-    expect(refuse(typed, zone, new Date(at)).message).toContain(day);
+    ['26 Nov', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026', '2025-11-26'],
+    ['26 Nov', '2026-11-25T20:00:00Z', 'America/Los_Angeles', '26 Nov 2026', '2025-11-26'],
+    ['3 Jan', '2026-12-30T12:00:00Z', 'UTC', '3 Jan 2027', '2026-01-03'],
+    ['20 Dec', '2026-11-25T20:00:00Z', 'UTC', '20 Dec 2026', '2025-12-20'],
+    ['2 Jan', '2026-11-25T20:00:00Z', 'UTC', '2 Jan 2027', '2026-01-02'],
+    ['29 Feb', '2028-02-28T12:00:00Z', 'UTC', '29 Feb 2028', '2027-02-28'],
+    ['next thursday', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026', '`today`'],
+    ['next week', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026', '`today`'],
+    ['28 Nov to 30 Nov', '2026-11-25T20:00:00Z', 'UTC', '28 Nov 2026', '2025-11-28'],
+  ])('%s on %s in %s has not begun', (typed, at, zone, day, offered) => {
+    const { message, hint } = refuse(typed, zone, new Date(at));
+    expect(message).toContain(day);
+    expect(hint).toContain(offered);
   });
 
   test.each([

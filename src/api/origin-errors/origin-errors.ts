@@ -159,7 +159,8 @@ function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | u
 
 /** Text such as `Sat, 21 Nov 2026 11:40:00 GMT`: only with its zone, since the service does not use this computer's. */
 function parseZonedTime(text: string): number | undefined {
-  return /\d:\d\d.*(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/u.test(text) ? Date.parse(text) : undefined;
+  const isZoned = text.length < 50 && /\d:\d\d.*(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/u.test(text);
+  return isZoned ? Date.parse(text) : undefined;
 }
 
 function readWord(value: unknown): string | undefined {

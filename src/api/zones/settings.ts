@@ -220,10 +220,11 @@ function normalizeUrl(url: string): string {
     /^((?:[a-z][a-z\d+.-]*:)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
   if (scheme === '' && !authority.includes('.')) return url.trim();
   const at = authority.lastIndexOf('@') + 1;
-  const [, host = '', port = ''] = /^(.*?)(?::0*(\d*))?$/u.exec(authority.slice(at)) ?? [];
+  const [, host = '', digits = ''] = /^(.*?)(?::(\d*))?$/u.exec(authority.slice(at)) ?? [];
   const address = isIPv6(host.slice(1, -1))
     ? `[${normalizeAddress(host.slice(1, -1))}]`
     : normalizeHost(host);
+  const port = digits.replace(/^0+/u, '');
   const isDefault = port === '' || port === defaultPorts[scheme.toLowerCase()];
   const path = rest.replaceAll(/%[\da-f]{2}/giu, normalizeEscape).replace(/^\/(?=[?#]|$)/u, '');
   const login = authority.slice(0, at);

@@ -116,27 +116,31 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
     undated > 0 && `${pluralize(undated, 'error')} at an unknown time`,
     zones.length < of && `*${countOf(of - zones.length, of, 'zone')} not checked*`,
   ];
-  const which = (what: string) => `*Which of ${formatCount(zones.length, 'zone')} ${what} is unknown*`;
   if (!hasLastHour(period, takenAt)) {
+    const cut = zones.filter((zone) => zone.hasMore).length;
     const failed =
-      failing.length === 0 && hasMore
-        ? which(`failed ${when}`)
+      failing.length === 0 && cut > 0
+        ? describeUnsure(cut, zones.length, `failed ${when}`)
         : `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`;
     return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
   }
   const recents = zones.flatMap(({ recent }) => recent ?? []);
   const now = recents.filter((recent) => recent > 0);
-  const isUnsure = recents.length < zones.length;
+  const unsure = zones.length - recents.length;
   // The table says that now is the last hour.
   const last = now.length > 0 && `(${pluralize(sum(now), 'error')})`;
   const number = last && undated === 0 ? least + formatInteger(total) + ofAll : errors;
   // Entries without a time, and those that the CDN did not give, may be of the last hour.
   const fail =
-    now.length === 0 && isUnsure
-      ? which('fail now')
-      : `*${isUnsure ? 'At least ' : ''}${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
+    now.length === 0 && unsure > 0
+      ? describeUnsure(unsure, zones.length, 'fails now', 'fail now')
+      : `*${unsure > 0 ? 'At least ' : ''}${countZones(now.length, zones.length)} ${agree(now.length || 1, 'fails', 'fail')} now*`;
   const inAll = join([number && `${number} ${when}`, where], ', ');
   return [join([join([fail + filtered, last], ' '), inAll, ...doubts], ' · ')];
+}
+
+function describeUnsure(some: number, of: number, one: string, many = one): string {
+  return `*Whether ${countOf(some, of, 'zone')} ${agree(some, one, many)} is unknown*`;
 }
 
 function countZones(some: number, of: number): string {

@@ -24,6 +24,7 @@ test('the ends of certificates are read in every form, and nothing else of them'
         { Value: 'der.example.com', Certificate: der.toString('base64') },
         { Value: 'chain.example.com', Certificate: Buffer.from(pem + pem).toString('base64url') },
         { Value: 'none.example.com', Certificate: null },
+        { Value: 'undated.example.com', HasCertificate: true },
         { Value: 'broken.example.com', Certificate: 'CANARY-certificate' },
       ]),
       zoneWith(2, []),
@@ -44,6 +45,7 @@ test('the ends of certificates are read in every form, and nothing else of them'
     { zoneId: '1', hostname: 'pem.example.com', endsAt },
     { zoneId: '1', hostname: 'der.example.com', endsAt },
     { zoneId: '1', hostname: 'chain.example.com', endsAt },
+    { zoneId: '1', hostname: 'undated.example.com', endsAt: undefined },
     { zoneId: '1', hostname: 'broken.example.com', endsAt: undefined },
   ]);
   expect(cdn.requests.map(({ query }) => query['includeCertificate'])).toEqual(['true']);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
-import { expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
+import { cancelUnbegun, expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
 import type { Operation } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
@@ -14,6 +14,7 @@ import {
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
+  acme,
   anna,
   approveNow,
   beginNow,
@@ -93,7 +94,16 @@ const endings: readonly [
         context: makeContext(anna, { requester: olivia, approvals: [] }),
       }),
   ],
+  [
+    'failed, void',
+    async (ledger, id) => {
+      await ledger.db.updateTable('operations').set({ reason: 'Another one' }).execute();
+      await approveNow(ledger, id, ben);
+    },
+  ],
   ['cancelled', (ledger, id) => cancel(ledger, id, olivia)],
+  ['cancelled, key gone', (ledger) => cancelUnbegun(ledger, { person: olivia, tenant: acme })],
+  ['cancelled, app gone', (ledger) => cancelUnbegun(ledger, { person: undefined, tenant: acme })],
   [
     'expired',
     async (ledger, _, advance) => {
@@ -103,7 +113,8 @@ const endings: readonly [
   ],
 ];
 
-test.each(endings)('a step ends as %s, once, with its operation', async (outcome, end) => {
+test.each(endings)('a step ends as %s, once, with its operation', async (name, end) => {
+  const [outcome] = name.split(',');
   const { ledger, ends, advance } = await createHarness(await embedded.emptyDatabase());
   const operation: Operation = await propose(ledger, proposal);
   expect(ends).toMatchObject([{ end: { error: 'it died' }, unlessProposed: true }]);

@@ -140,7 +140,7 @@ test.each<[string, string, Parameters<typeof account>[0], string]>([
     'errors today',
     'times unknown, whole days',
     { shop: undated(800), quiet: [] },
-    'Which of 2 zones fail now is unknown · 800',
+    'Whether 1 of 2 zones fails now is unknown · 800',
   ],
   [
     'errors',
@@ -170,13 +170,13 @@ test.each<[string, string, Parameters<typeof account>[0], string]>([
     'errors',
     'more than was given',
     { 'shop more': dated('08:00'), quiet: [] },
-    'Which of 2 zones fail now is unknown · at least 3',
+    'Whether 2 of 2 zones fail now is unknown · at least 3',
   ],
   [
     'errors 1h',
     'more than was given',
     { 'shop more': dated('08:00'), quiet: [] },
-    'Which of 2 zones failed in the last hour is unknown',
+    'Whether 2 of 2 zones failed in the last hour is unknown',
   ],
   [
     'errors "shop more" 1h',
@@ -188,7 +188,7 @@ test.each<[string, string, Parameters<typeof account>[0], string]>([
     'errors',
     'entries of another form',
     { shop: ['a line' as never, 5 as never], quiet: [] },
-    'Which of 2 zones fail now is unknown · 2 errors',
+    'Whether 1 of 2 zones fails now is unknown · 2 errors',
   ],
   [
     'errors shop',

@@ -40,9 +40,10 @@ test('of all zones the busiest are asked, and the digest says so', async () => {
   const zones = Array.from({ length: 40 }, (_, index) =>
     makeZone(2000 + index, `zone-${index}`, { MonthlyBandwidthUsed: index * GB }),
   );
+  const unreadable = Object.assign(makeZone(3000, 'no-id'), { Id: 'none' });
   const errors = await createDigestScenario(
     { kinds: ['errors'].map(findDigestKind) },
-    { zones, originErrors: { entries: new Map(), count: 3 } },
+    { zones: [...zones, unreadable], originErrors: { entries: new Map(), count: 3 } },
   );
   const told = await errors.run('2026-11-03T09:00:00Z');
   expect(told.top).toMatchSnapshot();
