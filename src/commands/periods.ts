@@ -281,7 +281,7 @@ function readRange(words: string, asked: Asked): Period | undefined {
   if (from === to && isSkipped)
     throw refuse(asked, 'The clocks skipped this hour on that day.', shapes, ['24h', 'today', 'yesterday']);
   if (from === to && !isOpen) return undefined;
-  if (to < from) [from, to] = [to, from];
+  if (to < from) return { ...cut({ from: floor(to), to: ceil(from) }, asked, isOpen), isSwapped: true };
   return cut({ from: floor(from), to: ceil(to) }, asked, isOpen);
 }
 

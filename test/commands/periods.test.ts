@@ -39,6 +39,10 @@ function refuse(typed: string, timeZone = berlin, at = now): UserError {
 }
 
 test.each([
+  // As buttons of earlier versions have them.
+  ['1440m', '11-20T12:00', '11-21T12:00'],
+  ['since 2026-11-20T10:00Z', '11-20T10:00', '11-21T12:00'],
+  ['2026-11-20T00:00Z..2026-11-21T00:00Z', '11-20T00:00', '11-21T00:00'],
   // The last minutes.
   ['last 6h', '11-21T06:00', '11-21T12:00'],
   ['6h', '11-21T06:00', '11-21T12:00'],
@@ -245,8 +249,12 @@ describe('a day is never silently another one', () => {
   });
 });
 
-test('what ends before it begins is turned round', () => {
-  expect(read('2026-11-20 12:00..10:00')).toEqual(read('2026-11-20 10:00..12:00'));
+test('what ends before it begins is turned round, and says so', () => {
+  const clock = { now, timeZone: berlin };
+  expect(readPeriod('2026-11-20 12:00..10:00', clock)).toEqual({
+    ...readPeriod('2026-11-20 10:00..12:00', clock),
+    isSwapped: true,
+  });
 });
 
 describe('when clocks change', () => {

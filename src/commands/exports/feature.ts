@@ -65,12 +65,13 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
     );
   let window: Window | undefined;
   if (read?.period && unread === '') {
-    const { from, to } = read.period;
+    const { from, to, isSwapped } = read.period;
     window = { from: new Date(from), to: new Date(Math.min(to, toMinute(clock.now))) };
     if (!endsInTime(window, clock.now)) {
       problems.push(endsTooEarly);
       window = undefined;
-    }
+    } else if (isSwapped)
+      problems.push('The window you typed ended before it began: start and end were swapped.');
   }
   const place = target && (await findPlace(target.channel, context).catch(note));
   return {

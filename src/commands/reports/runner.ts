@@ -6,7 +6,7 @@ import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue.ts';
 import { type Alert, type Digest, isAlert, isDigest, type Report } from '../../views/reports/report.ts';
 import type { AccountReads } from './accounts/reads.ts';
-import { writeObservation, writeUnreadable } from './alerts/write.ts';
+import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import type { Observation } from './checks/check.ts';
 import { evaluate } from './checks/list.ts';
 import { runDigest } from './digests/run-digest.ts';
@@ -19,6 +19,7 @@ import {
   enqueueRun,
   findDigest,
   insertRun,
+  isWithin,
   type ReportContext,
   readReport,
   reportsDue,
@@ -161,6 +162,7 @@ async function checkAlert(
 ): Promise<void> {
   const { ports, now, signal, log } = context;
   const at = now();
+  if (isTooLate(alert, at)) return skipCheck(alert, at, context);
   let observation: Observation<unknown>;
   try {
     const refused = await findRefusal(alert, ports, signal);
@@ -183,4 +185,10 @@ async function checkAlert(
     return writeUnreadable(alert, { at, failure }, context);
   }
   await writeObservation(alert, { at, observation }, context);
+}
+
+/** Due within its hours while no process ran. */
+function isTooLate({ nextDue, subject: { hours, timeZone } }: Alert, at: Date): boolean {
+  if (!hours || !nextDue || isWithin(hours, timeZone, at)) return false;
+  return isWithin(hours, timeZone, nextDue);
 }

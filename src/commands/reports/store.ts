@@ -196,7 +196,7 @@ export function findNextDue(order: Order, after: Date): Date {
   return findNextRun({ time: hours.from, zone, weekdays: hours.weekdays, monthDays: [] }, after);
 }
 
-function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
+export function isWithin({ weekdays, from, until }: WeekHours, timeZone: string, at: Date): boolean {
   const { minutes: minute, weekday: today } = toLocalTime(timeZone, at);
   const yesterday = today === 1 ? 7 : today - 1;
   const [start, end] = [toMinutes(from), toMinutes(until)];

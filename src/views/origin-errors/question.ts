@@ -16,6 +16,8 @@ export interface Period {
   readonly isOpen?: true | undefined;
   /** Whole UTC days, by which the CDN files its logs: all entries of these logs. */
   readonly isWholeDays?: true | undefined;
+  /** The end was typed before the start. */
+  readonly isSwapped?: true | undefined;
 }
 
 export function daysOf({ from, to }: Period): DayRange {

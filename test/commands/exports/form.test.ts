@@ -87,6 +87,7 @@ test.each([
   'export 501 last 6h in #nosuch',
   'export 501 last 6h in <#C0NOSUCH0>',
   'export 501 2020-01-01',
+  'export 501 yesterday 12:00..10:00',
 ])('what cannot be read of %s is told above the form', async (words) => {
   const person = await alicesForm(words);
   expect(readProblem(person.modal())).toMatchSnapshot();

@@ -55,6 +55,14 @@ async function readIds(message: Message | undefined): Promise<string[]> {
   return rows.map((row) => row.at(-1) ?? '');
 }
 
+test('buttons of earlier versions, which had every period in minutes, answer as those of today', async () => {
+  await using harness = await shop({ [day]: entries });
+  const [old, answer] = ['1440m', '24h'].map((last) =>
+    harness.person().press('origin-errors:day:0', `errors 1001 ${last} seen:1`),
+  );
+  expect(readSentences((await old)?.at(-1))).toEqual(readSentences((await answer)?.at(-1)));
+});
+
 test('an answer counts what the filters leave, says of how many, and every way on keeps them', async () => {
   await using harness = await shop({ [day]: entries });
   const person = harness.person();

@@ -12,7 +12,11 @@ import {
 } from '../../../src/commands/reports/accounts/error-days.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
-import { collectDigest, renderDigest } from '../../../src/commands/reports/digests/run-digest.ts';
+import {
+  baselineAfterSilence,
+  collectDigest,
+  renderDigest,
+} from '../../../src/commands/reports/digests/run-digest.ts';
 import type { Collected, DigestBaseline } from '../../../src/commands/reports/store.ts';
 import type { SettingsReads } from '../../../src/commands/zones/history.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -116,7 +120,7 @@ export async function createDigestScenario(
       if (new Set(lines).size < lines.length) throw new Error(`a line stands twice in:\n${lines.join('\n')}`);
     const stored = JSON.stringify(collected);
     history.unshift(JSON.parse(stored) as Collected);
-    remembered = readBack({ byKind: { ...baseline.byKind, ...(quiet ? before?.byKind : {}) } });
+    remembered = readBack(quiet ? baselineAfterSilence(before, baseline) : baseline);
     const charts = [top, ...thread].flatMap((one) => (one.blocks ?? []).filter(isChart).map(describeChart));
     return { top: linesOf(top), thread: thread.map((one) => linesOf(one).join('\n')), charts, quiet, stored };
   };

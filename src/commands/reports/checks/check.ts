@@ -119,6 +119,8 @@ export interface DigestKind<Name extends string, Figures, Baseline = never> exte
   readonly words: RegExp;
   readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
   readonly describe: (figures: Figures, timeZone: string) => Section;
+  /** The baseline after a silent run, if it is not what people were told before. */
+  readonly keepUnreported?: (told: Baseline, found: Baseline) => Baseline;
 }
 
 export interface CollectInput<Figures, Baseline = never> {

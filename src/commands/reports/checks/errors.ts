@@ -449,6 +449,9 @@ export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
       detail: () => renderDetail(figures, timeZone),
     };
   },
+
+  // New codes are still to be reported; the codes of further zones are known from now on.
+  keepUnreported: (told, found) => ({ zones: { ...found.zones, ...told.zones } }),
 };
 
 async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {

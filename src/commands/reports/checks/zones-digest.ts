@@ -167,6 +167,9 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
       detail: () => renderDetail(figures, timeZone),
     };
   },
+
+  // What was told of other zones, or of another account, is nothing to compare with.
+  keepUnreported: (told, found) => (told.scope === found.scope && told.since === found.since ? told : found),
 };
 
 const emptyList =

@@ -106,9 +106,8 @@ async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
   const figures = JSON.stringify(collected);
   await db.transaction().execute(async (trx) => {
     if (!(await moveRun(trx, run, 'collecting', isSilent ? 'quiet' : 'sending', { figures }))) return;
-    // After a silent run people know what they were told before; a first run begins with what it found.
-    const told = isSilent ? past.baseline?.byKind : {};
-    await storePendingBaseline(trx, run, { byKind: { ...baseline.byKind, ...told } });
+    const remembered = isSilent ? baselineAfterSilence(past.baseline, baseline) : baseline;
+    await storePendingBaseline(trx, run, remembered);
     if (isSilent) return acceptBaseline(trx, run);
     const late = isLate ? now().toISOString() : undefined;
     await putPost(trx, attempt, { arrives: 'sent', order: { only, timeZone }, late, replies: thread.length });
@@ -361,4 +360,18 @@ function nameUnread({ kind, what }: UnreadPart): string {
   if (what === undefined) return label.toLowerCase();
   const noun = target === 'zones' ? '' : `${targetTypes[target].noun.toLowerCase()} `;
   return `${label.toLowerCase()} of ${noun}${escapeMrkdwn(what, 60)}`;
+}
+
+/** After a silent run people know what they were told before; a first run begins with what it found. */
+export function baselineAfterSilence(
+  told: DigestBaseline | undefined,
+  found: DigestBaseline,
+): DigestBaseline {
+  const byKind: Record<string, unknown> = { ...found.byKind, ...told?.byKind };
+  for (const { name, keepUnreported } of digestKinds) {
+    const [old, latest] = [told?.byKind[name], found.byKind[name]];
+    if (keepUnreported && old !== undefined && latest !== undefined)
+      byKind[name] = keepUnreported(old, latest);
+  }
+  return { byKind };
 }

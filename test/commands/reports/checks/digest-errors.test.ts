@@ -36,6 +36,19 @@ test('origin errors since the previous run: each entry in one digest, a new code
   expect(monday.top).toMatchSnapshot('monday, top');
 });
 
+test('a silent run learns the codes of a further zone, so that a new one there is told', async () => {
+  const digest = await createDigestScenario(
+    { kinds: ['errors'].map(findDigestKind), only: 'new' },
+    { zones: [makeZone(1001, 'shop')], originErrors: { entries: new Map(), count: 0 } },
+  );
+  await digest.run('2026-11-03T09:00:00Z');
+  digest.data.zones.push(makeZone(1002, 'docs'));
+  expect((await digest.run('2026-11-04T09:00:00Z')).quiet).toBe(true);
+  logOriginErrors(digest.data, '1002/2026-11-05', ['dns_lookup', 2, 4]);
+  const told = await digest.run('2026-11-05T09:00:00Z');
+  expect([told.quiet, told.top.join(' ')]).toEqual([false, expect.stringContaining('dns_lookup')]);
+});
+
 test('of all zones the busiest are asked, and the digest says so', async () => {
   const zones = Array.from({ length: 40 }, (_, index) =>
     makeZone(2000 + index, `zone-${index}`, { MonthlyBandwidthUsed: index * GB }),

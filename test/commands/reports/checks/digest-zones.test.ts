@@ -5,6 +5,7 @@ import type { ZoneSummary } from '../../../../src/api/zones/summary.ts';
 import type { AccountReads } from '../../../../src/commands/reports/accounts/reads.ts';
 import { flattenName } from '../../../../src/commands/reports/checks/check.ts';
 import { zonesDigest } from '../../../../src/commands/reports/checks/zones-digest.ts';
+import { baselineAfterSilence } from '../../../../src/commands/reports/digests/run-digest.ts';
 import {
   createDigestScenario,
   GB,
@@ -174,4 +175,12 @@ test('a name is kept in bounds, whatever is in it', () => {
       expect(flattenName(name).isWellFormed()).toBe(true);
     }),
   );
+});
+
+test('a silent run forgets what was told of other zones', async () => {
+  const { baseline } = await collect([zone('1', 40)]);
+  const [told, found] = [{ ...baseline, scope: '2' } as Baseline, baseline].map((zones) => ({
+    byKind: { zones },
+  }));
+  expect(baselineAfterSilence(told, found ?? { byKind: {} })).toEqual(found);
 });
