@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import { type NamedKind, namedKinds } from '../auth/names.ts';
-import { assertKnown } from '../auth/policy/authorizer.ts';
 import { UserError } from '../errors.ts';
 import { cleanName, looksLikeId, mixesAlphabets } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
@@ -11,6 +10,7 @@ import { formatCount } from '../views/blocks/format.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/names.ts';
 import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
+import { assertAdminFor } from './operations/propose.ts';
 import type { Words } from './words.ts';
 
 const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody takes it for one.';
@@ -94,12 +94,8 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
     throw new UserError(`${formatCode(given.name, 60)} is the ID of an app.`, 'Choose another name.');
   let outcome = await names.give(person, given);
   if (typeof outcome === 'object' && 'givenBy' in outcome) {
-    if (!assertKnown(await context.decide('admin', { fresh: true })).allowed)
-      throw new UserError(
-        `<@${outcome.givenBy}> named this ID. Only they or an admin can change the name.`,
-        'Ask them, or an admin. See `/cdn name list`.',
-        'ask',
-      );
+    const what = `only <@${outcome.givenBy}>, who named this ID, and admins can change the name.`;
+    await assertAdminFor(what, '', context);
     outcome = await names.give(person, { ...given, asAdmin: true });
   }
   if (outcome === 'done') return views.renderNamed(given);

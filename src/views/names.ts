@@ -2,7 +2,7 @@ import type { ModalView, Option, PlainTextOption } from '@slack/types';
 import type { ChannelZone, Named, NamedKind } from '../auth/names.ts';
 import { toNameKey } from '../lib/names.ts';
 import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
-import { commandButton } from './blocks/buttons.ts';
+import { commandButton, replacingButton } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
 import { modal, option, select, textInput } from './blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncateLines } from './blocks/text.ts';
@@ -79,15 +79,18 @@ export function renderNames(all: readonly Named[]): Message {
   ]);
 }
 
+/** `undo`: the words that set it back, where it was just changed. */
 export function renderChannelZone(
   channel: string,
   zone: ChannelZone | undefined,
-  { canSet, isChanged = false }: { readonly canSet: boolean; readonly isChanged?: boolean },
+  { canSet, undo }: { readonly canSet: boolean; readonly undo?: string },
 ): Message {
   const here = `<#${channel}>`;
+  const isChanged = undo !== undefined;
   const text = zone
     ? `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} *${escapeMrkdwn(zone.name) || zone.id}*.`
     : `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} every zone.`;
   const hint = zone ? '`/cdn here none` removes it.' : '`/cdn here zone shop` sets it.';
-  return say(isChanged || !canSet ? text : `${text} ${hint}`);
+  if (isChanged) return say(text, actions(replacingButton('Undo', undo)));
+  return say(canSet ? `${text} ${hint}` : text);
 }

@@ -1,7 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
-import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
@@ -11,6 +10,7 @@ import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
 import type { Action, Command, Context, Feature, Fields, Form, ReadResult, SubmitInfo } from '../define.ts';
 import { rememberUse } from '../names.ts';
+import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { assertMayPost, findPlace, splitTarget } from '../share.ts';
 import { toWords, type Words } from '../words.ts';
@@ -208,13 +208,8 @@ const cancel: Action = {
   newMessage: true,
   async run(id, context) {
     const one = await findPressed(id, context);
-    if (one.userId !== context.person.userId && !assertKnown(await context.decide('admin')).allowed) {
-      throw new UserError(
-        `Not allowed yet: only <@${one.userId}>, who started this export, and admins can cancel it.`,
-        'Ask them, or an admin.',
-        'ask',
-      );
-    }
+    const what = `only <@${one.userId}>, who started this export, and admins can cancel it.`;
+    if (one.userId !== context.person.userId) await assertAdminFor(what, '', context);
     switch (await context.exports.cancel(context.person, id)) {
       case 'cancelled':
         return say('The export was cancelled; nothing was posted.');

@@ -253,6 +253,14 @@ export async function assertAllowed(decision: Decision, context: Context): Promi
   throw await createRefusal(decision, context);
 }
 
+/** What only one person and admins may do, who are named. @throws UserError */
+export async function assertAdminFor(what: string, instead: string, context: Context): Promise<void> {
+  const decision = assertKnown(await context.decide('admin', { fresh: true }));
+  if (decision.allowed) return;
+  const { hint } = await createRefusal(decision, context);
+  throw new UserError(`Not allowed yet: ${what}`, `${instead} ${hint}`.trim(), 'ask');
+}
+
 export async function createRefusal(
   decision: Decision,
   who: Pick<Context, 'people' | 'policies' | 'person'>,

@@ -34,6 +34,7 @@ import { everyZone, renderNoZones } from '../../views/zones/list.ts';
 import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
@@ -181,10 +182,7 @@ const hereCommand: Command = {
       return renderChannelZone(channel, zone, { canSet });
     }
     if (!(await isAllowedToSet(context)))
-      throw new UserError(
-        'Only admins and operators may set the zone of a channel.',
-        '`/cdn whoami` says what you may do; `/cdn errors shop` shows any zone.',
-      );
+      await assertAdminFor('only admins and operators set the zone of a channel.', '', context);
     return setZone(channel, ['none', 'remove', 'clear'].includes(typed.toLowerCase()) ? '' : typed, context);
   },
 };
@@ -203,15 +201,17 @@ async function isAllowedToSet({ authorizer, channelId }: Context): Promise<boole
 
 async function setZone(channel: string, typed: string, context: Context): Promise<Message> {
   const { names, person } = context;
+  const before = await findChannelZone(context);
+  const changed = { canSet: true, undo: `here zone ${before?.id ?? 'none'}` };
   if (typed === '') {
     await names.setChannelZone(person, channel, undefined);
-    return renderChannelZone(channel, undefined, { canSet: true, isChanged: true });
+    return renderChannelZone(channel, undefined, changed);
   }
   const found = await lookUpZone(typed, context);
   if (found.kind !== 'one') return renderUnclearZone(found, 'here zone');
   const { id, name } = found.zone;
   await names.setChannelZone(person, channel, { id, name });
-  return renderChannelZone(channel, { id, name, by: person.userId }, { canSet: true, isChanged: true });
+  return renderChannelZone(channel, { id, name, by: person.userId }, changed);
 }
 
 export const originErrors: Feature = {

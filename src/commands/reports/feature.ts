@@ -22,6 +22,7 @@ import {
 } from '../../views/reports/report.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { assertAdminFor, createRefusal } from '../operations/propose.ts';
 import type { Words } from '../words.ts';
 import { findKnownZones, loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
@@ -204,13 +205,10 @@ export async function findManaged<Kind extends ReportKind>(
   return report;
 }
 
-async function requireManager({ kind, owner }: Report, { person, decide }: Context): Promise<void> {
-  if (owner.userId === person.userId || assertKnown(await decide('admin')).allowed) return;
-  throw new UserError(
-    `Only <@${owner.userId}>, who owns this ${kind}, and admins can do that.`,
-    `Ask them, or create your own: \`/cdn ${kind} new\``,
-    'ask',
-  );
+async function requireManager({ kind, owner }: Report, context: Context): Promise<void> {
+  if (owner.userId === context.person.userId) return;
+  const what = `only <@${owner.userId}>, who owns this ${kind}, and admins can do that.`;
+  await assertAdminFor(what, `Create your own: \`/cdn ${kind} new\`.`, context);
 }
 
 /** One that can run or check now; a digest also while a person has paused it. */
@@ -283,8 +281,7 @@ function createVerbs(kind: ReportKind) {
         `\`/cdn ${kind} list\` shows its state.`,
       );
     }
-    const refused = await findChannelRefusal(kind, report.channel, context);
-    if (refused !== undefined) throw new UserError(refused, 'An admin can change that with `/cdn settings`.');
+    await assertChannel(kind, report.channel, context);
     const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.
@@ -300,18 +297,21 @@ function createVerbs(kind: ReportKind) {
   return { verbs: { pause, resume, delete: remove }, actions };
 }
 
-/** Why a person’s report may not go into a channel, in words, by the settings of this moment; undefined = it may. */
-async function findChannelRefusal(
-  kind: ReportKind,
-  channel: string,
-  { authorizer, sharing }: Context,
-): Promise<string | undefined> {
+/** @throws UserError where a person’s report may not go into a channel, by the settings of this moment. */
+async function assertChannel(kind: ReportKind, channel: string, context: Context): Promise<void> {
+  const { authorizer, sharing } = context;
   const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
-  if (!failed && (await sharing.readAudience(channel)) === 'others')
-    return `Your ${kind} can’t post in ${formatPlace(channel)}: it is shared with another organization.`;
-  return failed && `Your ${kind} can’t post in ${formatPlace(channel)}: ${failed.says}.`;
+  const place = formatPlace(channel);
+  if (failed) {
+    const refusal = await createRefusal(assertKnown(decision.allowed ? destination : decision), context);
+    const message = `Not allowed yet: your ${kind} can’t post in ${place}: ${failed.says}.`;
+    // *Why?* would tell of the channel that this was pressed in.
+    throw new UserError(message, refusal.hint, refusal.offer === 'why' ? 'ask' : refusal.offer);
+  }
+  if ((await sharing.readAudience(channel)) === 'others')
+    throw new UserError(`Your ${kind} can’t post in ${place}: it is shared with another organization.`);
 }
 
 function createForm<Kind extends ReportKind>(
@@ -347,10 +347,9 @@ function createForm<Kind extends ReportKind>(
     const { person, modal, now, post, reports } = context;
     const channel = ordered.channel ?? person.userId;
     const isOwn = channel === person.userId;
-    const refused =
-      (isOwn ? undefined : await findChannelRefusal(kind, channel, context)) ??
-      (await findProblem?.(ordered.subject, context));
-    if (refused !== undefined) throw new UserError(refused);
+    if (!isOwn) await assertChannel(kind, channel, context);
+    const problem = await findProblem?.(ordered.subject, context);
+    if (problem !== undefined) throw new UserError(problem);
     const called = await findNames(targetsOf(ordered.subject), context);
     const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;
     const edited = await findEdited(context);

@@ -22,6 +22,11 @@ export function commandButton(label: string, words: string, nth = 0, more: Look 
   return button(label, `help:run:${nth}`, words.slice(0, limits.value), more);
 }
 
+/** The answer takes the place of the message that it is pressed in. */
+export function replacingButton(label: string, words: string, nth = 0): Button {
+  return button(label, `origin-errors:day:${nth}`, words);
+}
+
 export function connectButton(label = 'Connect your key', more: Look = { style: 'primary' }): Button {
   return button(label, 'connect:open', 'open', more);
 }

@@ -3,7 +3,7 @@ import { type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
 import { type DayRange, dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import { findMoment, toLocalTime } from '../../lib/time-zone.ts';
 import { plain } from '../blocks/blocks.ts';
-import { type ButtonGroup, button } from '../blocks/buttons.ts';
+import { type ButtonGroup, button, replacingButton } from '../blocks/buttons.ts';
 import { formatCount, formatInteger, formatPeriod, formatShortDay } from '../blocks/format.ts';
 import { formatCode, join } from '../blocks/text.ts';
 import { quoteWord } from '../zones/rows.ts';
@@ -204,11 +204,11 @@ export function writeQuestion(
 /** A button that replaces the answer, with what was counted if that is still cached. */
 export function questionButton(label: string, question: Question, more = ''): Button {
   const words = writeQuestion(question, { more: join([more, 'seen:1'], ' '), fixed: false });
-  return button(label, 'origin-errors:day:0', words);
+  return replacingButton(label, words);
 }
 
 export function refreshButton(question: Question, more = ''): Button {
-  return button('Refresh', 'origin-errors:day:1', writeQuestion(question, { more, fixed: false }));
+  return replacingButton('Refresh', writeQuestion(question, { more, fixed: false }), 1);
 }
 
 export function fileButton(label: string, as: string, question: Question): Button {

@@ -64,7 +64,7 @@ export function renderSettingsReview(
   const then =
     found.secondAdmins.length > 0
       ? `ask ${mentionAll(found.secondAdmins)}: this needs a second admin`
-      : 'apply this';
+      : 'apply this. You can undo it until the next change';
   const next = `Go back and press *Save* to ${then}.`;
   return modal(settings, [...renderConsequences(found), context(next)]);
 }

@@ -35,9 +35,13 @@ test('the errors of a channel’s zone are one word away, and the answer says wh
   await elsewhere.slash('errors');
   await elsewhere.waitForMessage(/of 12 zones/u);
 
-  expect(readStable(await ask(admin, 'here none'))).toMatchSnapshot('taken away');
+  const gone = await ask(admin, 'here none');
+  expect(readStable(gone)).toMatchSnapshot('taken away');
   await bob.slash('errors');
   await bob.waitForMessage(({ text }) => /of 12 zones .* now/u.test(text));
+  await admin.press('origin-errors:day:0', { ts: gone.ts });
+  await admin.waitForMessage(({ ts, text }) => ts === gone.ts && text.includes('checkout'));
+  await ask(admin, 'here none');
   expect(bot.slack.problems).toEqual([]);
 });
 

@@ -360,7 +360,7 @@ async function offerUndo(context: Context): Promise<Message> {
 }
 
 const whyNoUndo = {
-  late: 'It is too late to undo this: half an hour has passed, or the variable was set again since.',
+  late: 'It is too late to undo this: half an hour has passed, or it was undone or set again since.',
   unknown: 'The previous value is not stored, so this cannot be undone.',
 };
 
