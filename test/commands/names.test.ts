@@ -13,6 +13,9 @@ beforeAll(async () => {
   // An ID that looks like a name.
   bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
   for (const person of ['U0ALICE00', 'U0BOB0000']) await connect(bot, person, ops);
+  const admin = bot.slack.as('U0ALICE00', ops);
+  await saveSettings(admin, { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] });
+  while (admin.modal()) await admin.closeModal();
 });
 afterAll(async () => bot.stop());
 
@@ -150,8 +153,6 @@ test.each([
   '%s opens again as it was, once its person has a key again, without secrets',
   async (words, typed, shown) => {
     const alice = bot.slack.as('U0ALICE00', ops);
-    await saveSettings(alice, { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] });
-    while (alice.modal()) await alice.closeModal();
     await alice.slash(words);
     const form = await alice.waitForModal(({ callback_id: id }) => id.endsWith(':submit'));
     await disconnect(alice);
@@ -170,3 +171,16 @@ test.each([
     await alice.closeModal();
   },
 );
+
+test('a failure that may not repeat what was typed says the rest', async () => {
+  const alice = bot.slack.as('U0ALICE00', ops);
+  await alice.slash('export 501 last 6h');
+  await alice.waitForModal('event-logs:submit');
+  const before = new Set(alice.messages().map(({ ts }) => ts));
+  const query = bot.env['SLACK_BOT_TOKEN'] ?? '';
+  bot.slack.script.fail('views.update', 'internal_error', 1);
+  await alice.submit({ query });
+  const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+  expect([failed.reads.includes('CDN was not asked'), query.length > 0]).toEqual([true, true]);
+  expect(JSON.stringify(failed.blocks)).not.toContain(query);
+});

@@ -20,7 +20,7 @@ import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
 import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
-import type { Egress } from '../send/egress.ts';
+import { type Egress, SecretLeakBlocked } from '../send/egress.ts';
 import { createResponder, type Respond, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
@@ -223,7 +223,10 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
     try {
       // Where Slack takes no edit of a form, the failure is a message.
       if (!(await work.showFailure?.({ client, failure, message }).catch(() => false)))
-        await respond(work.addTyped?.(message) ?? message, 'failure');
+        await respond(work.addTyped?.(message) ?? message, 'failure').catch((leak: unknown) => {
+          if (work.addTyped && leak instanceof SecretLeakBlocked) return respond(message, 'failure');
+          throw leak;
+        });
     } catch (unreachable) {
       log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
