@@ -222,9 +222,12 @@ export async function findApprovalNeeds(
       able.length === 0
         ? 'there are no other approvers'
         : `only ${formatCount(able.length, 'other person', 'other people')} can give one`;
+    const refusal: Decision = { allowed: false, reason: 'not-approver', trace: [] };
+    const { hint, offer } = await createRefusal(refusal, context);
     throw new UserError(
-      `This needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
-      'An admin names approvers in `/cdn settings`. Requesters never approve their own requests.',
+      `Not allowed yet: this needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
+      `Requesters never approve their own requests; admins name approvers in the settings. ${hint}`,
+      offer === 'why' ? 'ask' : offer,
     );
   }
   return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };

@@ -347,9 +347,9 @@ describe('a volume is deleted', () => {
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     const modal = await team.alice.waitForModal(says.tooFewApprovers);
     expect(readStable(modal)).toMatchInlineSnapshot(`
-      "That did not work
-      :warning: This needs 3 approvals, and only 2 other people can give one. Nothing was requested.
-      An admin names approvers in /cdn settings. Requesters never approve their own requests.
+      "Not allowed yet
+      :warning: Not allowed yet: this needs 3 approvals, and only 2 other people can give one. Nothing was requested.
+      Requesters never approve their own requests; admins name approvers in the settings. Ask an admin: @Carol Clark.
       Reference <reference>
       Close"
     `);
