@@ -95,9 +95,9 @@ function describeIntegrity({ head, verdict, since }: AuditList['state']): string
 
 function describeSelection({ who, kind }: AuditView, found: number): string {
   if (who === undefined && kind === undefined) return '';
-  const about = kind === undefined ? '' : ` about ${escapeMrkdwn(kind, 40)}`;
-  const by = who === undefined ? '' : ` of <@${who}>`;
-  return `${capitalize(pluralize(found, 'record'))}${about}${by}`;
+  const of = kind === undefined ? '' : ` of kind ${escapeMrkdwn(kind, 40)}`;
+  const by = who === undefined ? '' : ` by <@${who}>`;
+  return `${capitalize(pluralize(found, 'record'))}${of}${by}`;
 }
 
 export function describeBroken({ seq, problem, found, noted }: Broken): string {

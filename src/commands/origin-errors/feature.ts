@@ -279,8 +279,9 @@ export function limitPeriod(period: Period, { instead }: PeriodClock, zone = '')
   const length = period.to - period.from;
   // The day on which clocks are put back is longer, and the last minute has just begun.
   if (length <= maxDays * dayMs + hourMs) return period;
+  const days = Math.max(maxDays + 1, Math.round(length / dayMs));
   throw new UserError(
-    `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(Math.ceil(length / dayMs), 'day')}.`,
+    `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(days, 'day')}.`,
     `Type \`last ${formatCount(maxDays, 'day')}\`, or one day.`,
     zone === ''
       ? undefined
