@@ -81,7 +81,7 @@ export function renderChanges(shown: ShownChanges): Message {
   const line = isFirst
     ? `*Baseline taken* of ${where}. Changes are recorded from now on`
     : isBefore
-      ? `No record of ${where} ${when}: changes are recorded since ${formatMoment(look.since)}`
+      ? `No record of ${where} ${when}: changes have been recorded since ${formatMoment(look.since)}`
       : total === 0
         ? `${until ? 'No change found' : 'Nothing changed'} in ${where} ${isShort && !until ? `since ${formatMoment(look.since)}` : when}${asFar}`
         : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
@@ -106,7 +106,7 @@ export function renderChanges(shown: ShownChanges): Message {
         !isBefore &&
         (total > 0 || until) &&
         `Recorded since ${formatMoment(look.since)}`,
-      isPartly && !isFirst && `Some zones are recorded since ${formatMoment(look.allSince)}`,
+      isPartly && !isFirst && `Some zones have been recorded only since ${formatMoment(look.allSince)}`,
       look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
     ],
     picture,

@@ -121,3 +121,12 @@ test('whatever is typed is a time of whole minutes in at most seven days that ha
     { numRuns: 500 },
   );
 });
+
+test.each([
+  ['8d', 8],
+  ['last 2 weeks', 14],
+  ['30d', 30],
+  ['192h', 8],
+])('%s is refused with the days that it has', (typed, days) => {
+  expect(() => read(typed)).toThrow(new RegExp(` 7 days .* ${days} days`, 'u'));
+});
