@@ -113,30 +113,37 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
 /** Where a word alone would mislead; `$1` is what the sentence is about. The first that fits counts. */
 const sentences: readonly (readonly [said: string, command: string])[] = [
   ['(today|yesterday|\\w+day|last (?:hour|night)|this morning)', 'errors $1'],
+  // `what's up with shop`
   ["what(?:’s| is|'s|s) (?:wrong|up|going on)(?: (?:with|in|at))?( .*)?", 'errors$1'],
   ['(?:set )?variable (\\d+) (?:of|in) (?:script )?(\\d+)', 'variable $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?( \\S+)?', 'volume delete$1'],
+  ['(?:is|are) (?:everything|all) (?:ok|okay|fine|up|good|healthy)', 'zones only:attention'],
   [
-    "(?:(?:is|are|how is|how are|how['’]s) )?(?:everything|all|we|things) ?(?:ok|okay|fine|up|good|healthy|doing|going)?",
+    "how(?: is| are|['’]s) (?:everything|we|things)(?: doing| going)?|(?:all|everything) (?:ok|good|fine)",
     'zones only:attention',
   ],
   ['(?:the )?top \\d+(?: zones)?', 'zones sort:bandwidth'],
   ['what changed before .*', 'changes'],
   ['(?:is|are) (?:the )?(\\S+) (?:ok|okay|fine|up|good|alive|healthy|online)', 'errors $1'],
   ['zones? (?:without|with no|missing) (?:an? )?(logging|certificate)s?', 'zones only:no-$1'],
+  // `how is shop doing`; `status page` and `my status` are something else.
   ['(?:status|how is)(?: of)? (?!page|my )(?:the )?(?:zone )?(.+?)(?: doing)?', 'zone $1'],
   ['(\\S+) (?:vs\\.?|versus) (\\S+)', 'compare $1 $2'],
+  // `what has bob been doing`
   ['what (?:did|has|is) @?(\\S+) (?:been )?(?:do|done|doing|changed?)(?: .*)?', 'audit @$1'],
   ['who (?:did|deleted|removed|set|approved|denied) .*', 'audit changes'],
   ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
+  // `let me know if shop is down`
   [
     '(?:tell|notify|warn|alert|ping|let) (?:me|us) (?:know )?(?:when|if|once|about|of|before)( .*)',
     'alert new$1',
   ],
+  // `send me a daily digest of shop`
   [
     '(?:new|add|create|make|set up|send)? ?(?:me )?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)(?: (?:for|of|on|about|if|when))?( .*)?',
     '$2 new $1$3',
   ],
+  // `why can’t I export`, `am I allowed to export`; `am I an admin` is below.
   ["(?:why )?(?:can(?:no|’|')?t?|may|could|am) i (?:allowed to )?(?!an? |do\\b|allowed$)(.+)", 'why $1'],
   ['who am i|am i .*|my key', 'whoami'],
   ['who (?:(?:can|may) .*|(?:is|are) (?:the |an? )?(?:admin|operator|approver)s?)', 'settings'],
