@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { approve } from '../../../src/commands/operations/approvals.ts';
 import { findWaitingFor } from '../../../src/commands/operations/model.ts';
-import { proposeByAssistant, sendFormByAssistant } from '../../../src/commands/operations/propose.ts';
+import {
+  propose,
+  proposeByAssistant,
+  sendFormByAssistant,
+} from '../../../src/commands/operations/propose.ts';
 import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
@@ -47,6 +51,8 @@ test('forms and requests together are three that are open, and ten a day', async
       message: { text: 'Type the value' },
       minutes: 30,
     });
+  // Those of workflows do not count.
+  for (let nth = 0; nth < 3; nth += 1) await propose(ledger, { ...asked, via: 'workflow' });
   await proposeByAssistant(ledger, asked);
   // Side by side one form of a variable is sent.
   expect((await Promise.all([sendForm(1), sendForm(1), sendForm(2)])).toSorted()).toEqual([

@@ -11,6 +11,7 @@ import {
 } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import { readRequest } from '../../../src/commands/operations/model.ts';
+import { propose } from '../../../src/commands/operations/propose.ts';
 import { collectSignedParts, computeSeal } from '../../../src/commands/operations/seal.ts';
 import { UserError } from '../../../src/errors.ts';
 import { canonicalJson, type Json } from '../../../src/lib/canonical-json.ts';
@@ -27,6 +28,7 @@ import {
   deletion,
   findEvents,
   makeContext,
+  makeProposal,
   olivia,
   policy,
   startLedger,
@@ -134,7 +136,7 @@ const state = (seq: number) => `update operations set state = 'approved', seq = 
 const approvals = (change: string) => `update operation_events set ${change} where seq = 2`;
 
 /*
- * Each guard of `validity.ts` on its own: all else about the row, its log and its signatures is as it should be, so that
+ * Each guard of `stopUnlessValid` on its own: all else about the row, its log and its signatures is as it should be, so that
  * only this guard notices.
  */
 test.each<
@@ -178,6 +180,19 @@ test.each<
   for (const statement of await tamperWith(bot, id)) await bot.tamper(statement);
   expect((await bot.find(id)).state).toBe('approved');
   expect(await bot.begin(id, twoOfThree)).toBe('void changed');
+});
+
+/** Where nobody has to approve it: a press of the one in whose name it was asked for is the one that counts. */
+test.each<[who: string, ends: string, (bot: Bot, id: string) => Promise<string> | string]>([
+  ['its person', 'begun executing', (bot, id) => forge(bot, id, 2, olivia.userId, 'approved')],
+  ['somebody else', 'void changed', (bot, id) => forge(bot, id, 2, ben.userId, 'approved')],
+  ['nobody', 'void changed', () => write(2, 'system', 'approved')],
+])('what a workflow asked for and %s confirmed is %s', async (_, end, confirm) => {
+  const bot = await start();
+  const proposal = { ...makeProposal(edit('one'), olivia, freely), via: 'workflow' };
+  const { id } = await propose(bot.ledger, proposal);
+  for (const statement of [await confirm(bot, id), state(2)]) await bot.tamper(statement);
+  expect(await bot.begin(id, freely)).toBe(end);
 });
 
 test('the same log, untouched, runs, and not again when its state is turned back', async () => {
