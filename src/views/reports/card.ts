@@ -7,6 +7,7 @@ import { capitalize, formatCode, join, type Maybe, truncateMarkup } from '../blo
 import {
   type Alert,
   canBeTakenOver,
+  countJudged,
   type Digest,
   describeCondition,
   describeNextRuns,
@@ -265,7 +266,7 @@ const ends: Readonly<Record<string, string>> = {
 
 /** `firing since Mon 23 Nov 10:02`, `can’t check since …`, `snoozed until …`, `paused`, `OK` */
 export function describeAlert(
-  { paused, snoozed, checkedAt, state: { evidence } }: Alert,
+  { paused, snoozed, checkedAt, subject, state: { evidence } }: Alert,
   recent: readonly (Incident & { readonly isUntold: boolean })[],
 ): State {
   const [unreadable, firing] = (['unreadable', 'firing'] as const).map((kind) =>
@@ -288,7 +289,10 @@ export function describeAlert(
   );
   const checked = checkedAt ? `last check ${formatMoment(checkedAt)}` : 'not checked yet';
   const unknown = describeUnknown(evidence);
-  const ok = unknown ? `:grey_question: OK as far as checked: ${unknown}` : ':white_check_mark: OK';
+  const isJudged = subject.condition.isEvent || countJudged(evidence) > 0;
+  const ok = unknown
+    ? `:grey_question: ${isJudged ? 'OK as far as checked' : 'Not known yet'}: ${unknown}`
+    : ':white_check_mark: OK';
   const text = paused
     ? join([describePaused(paused), untold], ' · ')
     : join([state || (checkedAt && ok), checked], ' · ');

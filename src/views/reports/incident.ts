@@ -26,6 +26,7 @@ import {
   type Alert,
   type AlertCondition,
   type AlertSubject,
+  countJudged,
   describeEvery,
   describeHours,
   describePause,
@@ -385,7 +386,7 @@ function describeDecision(
   const firing = wrong.length;
   // Where a check stores fewer rows than it judged, the nearest to the threshold are there.
   const isCut = evidence.length >= mostEvidence;
-  const judged = evidence.filter(({ wrongIf, isUnknown }) => wrongIf !== undefined && !isUnknown).length;
+  const judged = countJudged(evidence);
   const unknown = describeUnknown(evidence);
   const what =
     firing === 1 && first
@@ -403,7 +404,7 @@ function describeDecision(
   const sign = unknown ? ':grey_question:' : ':white_check_mark:';
   const asFar = unknown && ' as far as checked';
   if (isEvent) return `${sign} *Nothing happened${asFar}* since the last check${unknown && `: ${unknown}`}.`;
-  if (judged === 0) return `${sign} *Not known yet*: ${unknown || 'nothing could be judged'}.`;
+  if (judged === 0) return `:grey_question: *Not known yet*: ${unknown || 'nothing could be judged'}.`;
   const most = isCut ? 'the nearest to the threshold are below' : `${pluralize(judged, 'value')} checked`;
   return `${sign} *OK${asFar}*: ${join([most, unknown], ', ')}.`;
 }

@@ -156,11 +156,17 @@ export interface Evidence {
   readonly isUnknown?: boolean | undefined;
 }
 
+export function countJudged(evidence: readonly Evidence[] = []): number {
+  return evidence.filter(({ wrongIf, isUnknown }) => wrongIf !== undefined && !isUnknown).length;
+}
+
 /** `215 of 240 zones not checked and 2 more`; empty where all could be judged. */
 export function describeUnknown(evidence: readonly Evidence[] = []): string {
   const [first, ...others] = evidence.filter(({ isUnknown }) => isUnknown);
   if (!first) return '';
-  return join([escapeMrkdwn(`${first.name} ${first.is.split(':', 1)[0]}`, 120), andMore(others.length)], ' ');
+  const [why = ''] = first.is.split(':', 1);
+  const what = `${first.name} ${why.startsWith('not ') ? why : `(${why})`}`;
+  return join([escapeMrkdwn(what, 120), andMore(others.length)], ' ');
 }
 
 export interface WeekHours {
