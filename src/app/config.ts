@@ -176,7 +176,7 @@ function parse<T>(env: Env, schema: z.ZodType<T>, findProblems: (given: Env) => 
   if (data !== undefined && problems.length === 0) return data;
   throw new UserError(
     `The bot cannot start:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
-    'docs/configuration.md says where each value comes from. To try everything without a Slack: npm run playground',
+    'docs/configuration.md says where each value comes from. To try everything without Slack: npm run playground',
   );
 }
 
@@ -196,8 +196,7 @@ function readFiles(env: Env) {
   for (const name of secretNames) {
     const path = env[`${name}_FILE`];
     if (path === undefined) continue;
-    if (env[name] !== undefined)
-      problems.push(`${name} and ${name}_FILE exclude each other: set one of them.`);
+    if (env[name] !== undefined) problems.push(`Set either ${name} or ${name}_FILE, not both.`);
     try {
       const text = readFileSync(path, 'utf8').trim();
       if (text === '') throw Object.assign(new Error('empty'), { code: 'it is empty' });
@@ -222,7 +221,7 @@ function findSlackProblems(given: Env): string[] {
   }
   if (given['SLACK_BOT_TOKEN']) {
     if (present.length > 0)
-      problems.push(`SLACK_BOT_TOKEN and ${present.join(', ')} exclude each other: one workspace, or many.`);
+      problems.push(`Set either SLACK_BOT_TOKEN (one workspace) or ${present.join(', ')} (many).`);
   } else if (present.length === 0) {
     problems.push(
       'SLACK_BOT_TOKEN is missing (OAuth & Permissions → Bot User OAuth Token). ' +
@@ -249,7 +248,7 @@ function findStoreProblems(given: Env, needsKeyring = true): string[] {
   const mode = URL.parse(given['DATABASE_URL'] ?? '')?.searchParams.get('sslmode') ?? undefined;
   const { error } = tlsMode.safeParse(mode);
   if (error) problems.push(`sslmode in DATABASE_URL ${error.issues[0]?.message}.`);
-  if (set.length > 1) problems.push(`${set.join(' and ')} exclude each other: set one of them.`);
+  if (set.length > 1) problems.push(`Set only one of ${set.join(' and ')}.`);
   try {
     if (keys) parseKeyring(new Secret(keys), 'ENCRYPTION_KEYS');
   } catch (failure) {

@@ -20,7 +20,7 @@ export class NotInstalledError extends Error {
   readonly code = 'not_installed';
 
   constructor(tenant: string) {
-    super(`The workspace or organization ${tenant} has no installation of this app.`);
+    super(`This app is not installed in the workspace or organization ${tenant}.`);
   }
 }
 

@@ -73,7 +73,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
   ],
   [
     'deploy deployments redeploy publish restart reboot scale',
-    'I can’t deploy scripts or restart apps: use the CDN’s dashboard. I can set variables and show how an app does.',
+    'I can’t deploy scripts or restart apps: use the CDN’s dashboard. I can set variables and show how an app is doing.',
     'variable',
     'app',
   ],
@@ -90,12 +90,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
     'errors',
     'app',
   ],
-  [
-    'access grant operator approver admin',
-    'An admin gives roles, in the settings.',
-    'settings people',
-    'whoami',
-  ],
+  ['access grant operator approver admin', 'Admins give roles in the settings.', 'settings people', 'whoami'],
   [
     'subscribe unsubscribe',
     'A digest posts on a schedule, an alert when something happens.',

@@ -11,7 +11,7 @@ export const apiKeys: Feature = {
       name: 'keys',
       aliases: ['apikeys', 'api-keys'],
       usage: 'keys',
-      summary: 'API keys of the account: ids, roles, last four characters, which one is yours',
+      summary: 'API keys of the account: IDs, roles, last four characters, which one is yours',
       label: 'API keys',
       examples: ['keys'],
       needs: 'read',

@@ -64,7 +64,7 @@ export function refuseSharing(command: Command): Command {
   return {
     ...rest,
     run() {
-      throw new UserError('This answer is for you only, so it can’t be shared.', 'Type it without a place.', [
+      throw new UserError('This answer is for you only, so it can’t be shared.', 'Leave out the channel.', [
         { label: 'Show it to me', types: command.name },
       ]);
     },
@@ -122,7 +122,7 @@ export async function findPlace(
   if (channel !== undefined) return { channel, threadTs: channel === channelId ? threadTs : undefined };
   throw new UserError(
     `I can’t find the channel ${formatCode(wanted, 82)}.`,
-    'Pick it from Slack’s list while you type. A private one I see once I am in it: `/invite @cdn`',
+    'Pick it from Slack’s list while you type. I see a private one once I am in it: `/invite @cdn`',
   );
 }
 
@@ -164,7 +164,7 @@ export function assertOwnAudience(kind: Posted, channel: string, audience: Audie
 function describeUnseen(code: string, setting: string): string {
   if (code === 'missing_scope')
     return `An admin can name the channel under *${setting}* in \`/cdn settings\`, or install the app again with the scopes \`channels:read\` and \`groups:read\`.`;
-  if (isPassingCode(code)) return 'Slack does not say it right now: try again in a minute.';
+  if (isPassingCode(code)) return 'Slack can’t say right now: try again in a minute.';
   return canBeLifted(code)
     ? describeLift(code)
     : 'Invite me there (`/invite @cdn`) and try again. An admin can also name it in `/cdn settings`.';
@@ -179,7 +179,7 @@ function explainUnposted(
     return new UserError(`This is in <#${channel}> already, or on its way.`, 'It is posted only once.');
   if (outcome === 'unknown')
     return new UserError(
-      `Slack did not confirm it, so this may be in <#${channel}> or not.`,
+      `Slack did not confirm it, so this may or may not be in <#${channel}>.`,
       'Check there before you share it again.',
     );
   const { refused } = outcome;

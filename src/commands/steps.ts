@@ -105,7 +105,7 @@ const deletionStep: Step = {
     if (!request)
       throw new UserError(
         `${formatCode(app, 60)} and ${formatCode(volume, 60)} cannot be the IDs of an app and a volume.`,
-        'The workflow’s author can write in the right ones; `/cdn app` offers the apps.',
+        'The workflow’s author can enter the right ones; `/cdn app` offers the apps.',
       );
     if (reason.length > longestReason)
       throw new UserError(

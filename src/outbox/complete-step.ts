@@ -48,7 +48,7 @@ export const completeStepJob = defineJob({
       }
       const reference = makeReference();
       log.error({ run, reference, error }, 'Slack refused the end of a step');
-      const text = `The result of this step could not be handed over. Tell the team that runs this bot. Reference ${reference}`;
+      const text = `The result of this step could not be delivered. Tell the team that runs this bot. Reference ${reference}`;
       await slack.completeStep(run, { error: text });
     }
   },

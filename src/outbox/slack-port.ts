@@ -133,7 +133,7 @@ export function describeLift(code: string): string {
     case 'token_expired':
       return 'Slack does not accept the bot’s token, or not from its address: install the app again.';
     case 'storage_limit_reached':
-      return 'The workspace has no room left for files: an admin can make some.';
+      return 'The workspace has no file storage left: an admin can free some.';
     case 'plan_upgrade_required':
       return 'The plan of this workspace does not include it.';
     default:

@@ -212,18 +212,18 @@ export const scopes = {
     lost: 'no files, and no messages to one person',
   },
   'channels:history': {
-    use: 'looks for its own message in a public channel when Slack gave no answer to its posting',
-    lost: 'a message whose posting got no answer is not looked for in public channels',
+    use: 'looks for its own message in a public channel when Slack did not confirm it',
+    lost: 'a message that Slack did not confirm is not looked for in public channels',
     optional: true,
   },
   'groups:history': {
     use: 'the same in private channels it was invited to',
-    lost: 'a message whose posting got no answer is not looked for in private channels',
+    lost: 'a message that Slack did not confirm is not looked for in private channels',
     optional: true,
   },
   'metadata.message:read': {
-    use: 'recognizes that message by a mark which the bot put on it',
-    lost: 'a message whose posting got no answer is not recognized',
+    use: 'recognizes that message by a mark that the bot put on it',
+    lost: 'a message that Slack did not confirm is not recognized',
     optional: true,
   },
   'users:read': {

@@ -251,7 +251,7 @@ function isSeal(text: string | null): text is string {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  foreign: 'of another organization',
+  foreign: 'from another organization',
   'not-operator': 'not an operator',
   'not-admin': 'not an admin',
   'not-approver': 'not an approver',

@@ -104,7 +104,7 @@ export function renderSharedCopy(answer: Message, by: string): Message {
 
 export function renderShown(answer: Message, channel: string, lacksFile: boolean): Message {
   const rest = mapElements(answer, (elements) => elements.filter((element) => !isShareButton(element)));
-  const lacking = lacksFile ? ', without the file: Slack did not take it' : '';
+  const lacking = lacksFile ? ', without the file: Slack did not accept it' : '';
   return addNote(rest, `Shared in <#${channel}>${lacking}`);
 }
 

@@ -370,7 +370,7 @@ describe('where charts are refused', () => {
 test('what was shown to all is in the audit, and admins allow it by channel', async () => {
   const admin = bot.slack.as(alice, ops);
   const record = await type(ops, 'audit');
-  expect(record.reads).toMatch(new RegExp(`showed app ${app} in #ops`, 'iu'));
+  expect(record.reads).toMatch(new RegExp(`shared app ${app} in #ops`, 'iu'));
   await saveSettings(admin, { postChannels: [deploys] });
   while (admin.modal()) await admin.closeModal();
   const before = posts(ops).length;

@@ -129,7 +129,7 @@ export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Per
   const linked = await keyStore.reveal(person);
   if (linked) return linked;
   throw new UserError(
-    `<@${person.userId}> has no CDN key connected any more.`,
+    `<@${person.userId}> no longer has a CDN key connected.`,
     'Connect one, then ask again.',
     'connect',
   );

@@ -165,7 +165,7 @@ function step(rule: Step['rule'], ok: boolean, says: string, refuses: Reason): J
 }
 
 function homeStep({ deleted, unread }: Actor): JudgedStep {
-  if (unread?.includes('person')) return unknown('organisation', 'whose person this is');
+  if (unread?.includes('person')) return unknown('organisation', 'which organization this person belongs to');
   const says = deleted ? 'deactivated in Slack' : 'a member';
   return step('organisation', !deleted, says, 'deactivated');
 }

@@ -42,9 +42,9 @@ export function findRetry(
 
 function describePause(error: unknown): string | undefined {
   if (error instanceof ApiError) return cdnReasons[error.code];
-  if (error instanceof RolesUnknown) return 'Slack does not say right now who may export.';
+  if (error instanceof RolesUnknown) return 'Slack can’t say right now who may export.';
   if (!(error instanceof SlackFailure)) return undefined;
-  return isPassingCode(error.code) ? 'Slack does not take the file at the moment.' : undefined;
+  return isPassingCode(error.code) ? 'Slack is not accepting the file right now.' : undefined;
 }
 
 const cdnReasons: Readonly<Record<string, string>> = {
@@ -70,7 +70,7 @@ export function explainRefusal({
   if (readPlaceCode(code) === 'archived')
     return new UserError(
       'The channel was archived meanwhile, so nothing was posted.',
-      'Export into another one, or to yourself.',
+      'Export to another one, or to yourself.',
     );
   return new UserError(sentence ?? `Slack refused the files (${code}).`, describeStep(code));
 }
@@ -79,7 +79,7 @@ export function explainRefusal({
 function describeStep(code: string): string {
   if (code === 'upload_too_large') return 'Choose a shorter window.';
   if (code === 'upload_refused')
-    return 'It would refuse it again. Send the reference below to the team that runs this bot.';
+    return 'Slack would refuse it again. Send the reference below to the team that runs this bot.';
   if (readPlaceCode(code) === 'outside') return 'Type `/invite @cdn` in that channel, then export again.';
   if (canBeLifted(code)) return `${describeLift(code)} Then export again.`;
   return 'Try again, or export to yourself: leave the channel empty.';

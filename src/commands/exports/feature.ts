@@ -252,7 +252,7 @@ function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadRe
       return typeof filter === 'string' ? [] : filter;
     });
   // The form must be able to hold them again.
-  if (writeFilters(filters).length > 3000) wrong('filters', 'These are too many values for one export.');
+  if (writeFilters(filters).length > 3000) wrong('filters', 'Too many values for one export.');
   if (Object.keys(errors).length > 0 || !form.from || !form.to) return { errors };
   const { from, to, channel, query, pseudonyms, spreadsheetSafe } = form;
   // A window that ends now may be ahead of the bot's clock.
@@ -322,11 +322,11 @@ const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 /** With a note where the window had to change. */
 function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
   if (!endsInTime(window, now))
-    return { ...defaultWindow(now), problem: `${endsTooEarly} Here it is the last 24 hours.` };
+    return { ...defaultWindow(now), problem: `${endsTooEarly} The form now has the last 24 hours.` };
   // The CDN's clock may differ.
   const oldest = findOldestEnd(now, hourMs);
   if (window.from >= oldest || window.to <= oldest) return window;
-  return { ...window, from: oldest, problem: 'The CDN keeps 72 hours, so the window begins later here.' };
+  return { ...window, from: oldest, problem: 'The CDN keeps only 72 hours, so this window begins later.' };
 }
 
 /** Where a window begins is the CDN's to refuse. */
@@ -373,7 +373,7 @@ function readValues(text: string): string[] | string {
       ? 'a value is missing, as in country in DE, FR'
       : values;
   } catch {
-    return 'a quote does not close; a quote inside a value is doubled: "a ""b"""';
+    return 'a quote is not closed; inside a value, double it: "a ""b"""';
   }
 }
 

@@ -171,7 +171,7 @@ export async function linkStepRun(
     .executeTakeFirst();
   if (numUpdatedRows === 1n) return;
   throw new UserError(
-    'This was answered before, or its workflow has ended meanwhile. Nothing is asked for a second time.',
+    'This was already answered, or its workflow has ended. Nothing is requested twice.',
     'Run the workflow again, or type `/cdn volume delete`.',
   );
 }

@@ -178,7 +178,7 @@ function describeConsequences(kind: Kind<unknown>, snapshot: Json, request: unkn
   } catch {
     // Facts that this kind did not write.
   }
-  return { text: 'The consequences were not kept.' };
+  return { text: 'The impact was not stored.' };
 }
 
 export function findTargetName(snapshot: Json, outcome: OperationOutcome | undefined): string | undefined {

@@ -326,8 +326,8 @@ function isFilter(name: string): name is FilterKind {
 function createValueError(kind: FilterKind, value: string): UserError {
   return new UserError(
     value === ''
-      ? `Nothing stands behind \`${kind}:\`.`
-      : `${formatCode(`${kind}:${value}`, 60)} is in no origin error.`,
+      ? `Nothing follows \`${kind}:\`.`
+      : `${formatCode(`${kind}:${value}`, 60)} cannot match an origin error.`,
     `Type it like \`${examples[kind]}\`.`,
   );
 }

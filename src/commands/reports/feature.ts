@@ -234,7 +234,7 @@ async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context
     throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
   throw new UserError(
     `<@${owner.userId}> has no CDN key connected.`,
-    'They can connect one, or you edit it and it uses yours.',
+    'They can connect one, or you can edit it so that it uses yours.',
   );
 }
 

@@ -175,7 +175,7 @@ export function createReports(options: ReportOptions) {
 
 export function createChangedError(kind: ReportKind): UserError {
   return new UserError(
-    `Somebody changed this ${kind} a moment ago, so yours was not saved.`,
+    `Somebody changed this ${kind} a moment ago, so your changes were not saved.`,
     `See \`/cdn ${kind} list\` and try again.`,
   );
 }

@@ -194,7 +194,7 @@ const compareZones = defineTool({
   command: 'compare',
   title: 'Compare two pull zones',
   description:
-    'The settings in which two pull zones differ. Of keys and tokens only whether they are the same.',
+    'The settings in which two pull zones differ. For keys and tokens, only whether they are the same.',
   input: z.object({ one: zoneArgument(), other: zoneArgument() }),
   async run({ one, other }, context: Context) {
     const zones = await readTwoZones(
@@ -259,7 +259,7 @@ const getUploadScanning = defineTool({
   command: 'scanning',
   title: 'Show upload scanning',
   description:
-    'Upload scanning of a shield zone in 28 days: files scanned, requests blocked and logged, a day each.',
+    'Upload scanning of a shield zone in 28 days: files scanned, requests blocked and logged, day by day.',
   input: z.object({
     shield_zone: z
       .string()

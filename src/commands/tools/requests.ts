@@ -195,13 +195,13 @@ async function ask(
   // The model was told that nothing was asked for.
   signal.throwIfAborted();
   const operation = await proposeByAssistant(ledger, { ...asked, requester, channelId: undefined });
-  const asks = operation.createdAt < startedAt ? 'Asked before' : 'Asked';
+  const asks = operation.createdAt < startedAt ? 'Already asked' : 'Asked';
   const still = operation.state === 'proposed' ? ' Nothing was changed yet.' : '';
   const own = waitsForRequester(operation) ? ' They confirm it with the button that the bot sends them.' : '';
   return {
     summary: `${asks} to ${nameInPlainText(operation)}: ${describeState(operation)}.${still}${own}`,
     data: toData(operation),
-    next: [{ ...toRequest(operation), label: 'How it stands' }],
+    next: [{ ...toRequest(operation), label: 'Show its state' }],
   };
 }
 

@@ -78,7 +78,7 @@ async function readTyped(
   const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
   const { subject, period = rollBack(7 * 24 * 60, clock.now) } = splitPeriod(words, clock);
   if (clock.now.getTime() - period.from > 100 * dayMs + hourMs)
-    throw new UserError('Changes are kept for 100 days.', 'Try less: `/cdn changes 100d`.');
+    throw new UserError('Changes are kept for 100 days.', 'Try a shorter period: `/cdn changes 100d`.');
   return { zone: subject.join(' '), period };
 }
 
@@ -203,7 +203,7 @@ async function findPair(words: readonly string[], context: Context): Promise<rea
   );
   const [pair, ...more] = pairs.flat();
   if (pair && more.length === 0) return pair;
-  throw new UserError('Two zones are compared at a time.', 'Type `/cdn compare shop docs`.');
+  throw new UserError('Only two zones can be compared at a time.', 'Type `/cdn compare shop docs`.');
 }
 
 async function compareZones(

@@ -169,7 +169,7 @@ export async function readSettings(
     if (!ids && seen.size > mostZones)
       throw new UserError(
         `Your key sees more than ${formatCount(mostZones, 'zone')}, too many to compare at once.`,
-        'Choose zones: `/cdn changes shop` looks at one.',
+        'Name one: `/cdn changes shop`.',
       );
     const isComplete = isWhole && skipped === 0 && search === undefined;
     const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;

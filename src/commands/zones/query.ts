@@ -48,7 +48,7 @@ function readCarried(name: Carried, typed: string): string {
   if (value !== '')
     return name === 'script' || name === 'storage' ? value.replace(/^0+(?=\d+$)/u, '') : value;
   throw new UserError(
-    `Nothing stands behind \`${name}:\`.`,
+    `Nothing follows \`${name}:\`.`,
     name === 'origin' || name === 'host'
       ? `Type a part of it: \`/cdn zones ${name}:example.com\``
       : `Type the whole ID: \`/cdn zones ${name}:301\``,

@@ -175,7 +175,7 @@ async function createProtocol(call: ReturnType<typeof createToolCalls>, log: Log
           async (args: Readonly<Record<string, unknown>>, context) => {
             const client = context.http?.authInfo?.extra?.['caller'] as Caller | undefined;
             const caller = client ?? slackMeta.safeParse(context.mcpReq._meta).data?.slack;
-            return { ...(caller ? await call(tool, args, caller) : fail('This call names nobody.')) };
+            return { ...(caller ? await call(tool, args, caller) : fail('This call names no person.')) };
           },
         );
       return server;

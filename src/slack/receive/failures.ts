@@ -89,7 +89,7 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
     case 'pass':
     case 'unclear':
       return {
-        message: `Slack does not take this at the moment (${code}).`,
+        message: `Slack is not accepting this right now (${code}).`,
         hint: 'Nothing is wrong with your request: try again in a minute.',
       };
     case 'lift':
@@ -107,7 +107,7 @@ function describeSlackRefusal(code: string): { message: string; hint: string } |
       };
     case 'absent':
       return {
-        message: `What this was about is no longer there in Slack (${code}).`,
+        message: `What this refers to no longer exists in Slack (${code}).`,
         hint: 'Type `/cdn` and start again.',
       };
     case 'refused':
@@ -136,7 +136,7 @@ export function describeApiError(error: ApiError): Explanation {
     !/^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu.test(serviceMessage);
   const quote = quoteService(error);
   const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
-  const lookUp = requestId ? ` The CDN's support can look up the request ${formatCode(requestId, 80)}.` : '';
+  const lookUp = requestId ? ` The CDN’s support can look up the request ${formatCode(requestId, 80)}.` : '';
   return { message, hint: `${hint}${says}${lookUp}`, offer };
 }
 
@@ -176,7 +176,7 @@ function describeCode(error: ApiError): Explanation {
       message: 'The CDN answered with something unreadable, such as a web page where data belongs.',
       hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
     },
-    cancelled: { message: 'This was stopped before it was done.', hint: 'Run it again.' },
+    cancelled: { message: 'This was stopped before it finished.', hint: 'Run it again.' },
   };
   return explanations[error.code];
 }

@@ -145,7 +145,7 @@ async function openModal(
       return above;
     }
     if (code === 'expired_trigger_id')
-      throw new UserError('The form took too long: Slack waits three seconds for it.', 'Try again.');
+      throw new UserError('The form took too long: Slack waits only three seconds.', 'Try again.');
     throw error;
   }
 }

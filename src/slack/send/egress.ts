@@ -21,7 +21,7 @@ export class SecretLeakBlocked extends Error {
 
 export const isBlocked = {
   message: 'This answer was held back: it would have shown a secret.',
-  hint: 'Nothing of it was sent. Send the reference below to the team that runs this bot.',
+  hint: 'None of it was sent. Send the reference below to the team that runs this bot.',
 } as const;
 
 export type Egress = ReturnType<typeof createEgress>;

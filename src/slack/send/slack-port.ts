@@ -234,9 +234,9 @@ async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise
   const { status, retryAfter } = await sending.finally(() => clearTimeout(timer));
   if (status === 200) return;
   if (status === 413)
-    throw fail('Slack does not take a file of this size (HTTP 413).', { code: 'upload_too_large' });
+    throw fail('Slack does not accept a file of this size (HTTP 413).', { code: 'upload_too_large' });
   const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
-  throw fail(`Slack did not take the file (HTTP ${status}).`, {
+  throw fail(`Slack did not accept the file (HTTP ${status}).`, {
     code: isPermanent ? 'upload_refused' : 'upload_failed',
     retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
   });

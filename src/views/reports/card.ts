@@ -245,7 +245,7 @@ export function describeDigest(
   { paused, nextDue }: Digest,
   last: { readonly due: Date; readonly state: string } | undefined,
 ): State {
-  const next = nextDue ? `next ${formatMoment(nextDue)}` : 'not planned';
+  const next = nextDue ? `next ${formatMoment(nextDue)}` : 'not scheduled';
   const text = join(
     [
       paused ? describePaused(paused) : next,

@@ -131,8 +131,8 @@ export function renderNothingChanged(): FormResult {
 
 export function renderChangedMeanwhile(last: { by: string; at: Date } | undefined): FormResult {
   const text = last
-    ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Yours was not saved.`
-    : 'The settings changed while you edited. Yours were not saved.';
+    ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Your changes were not saved.`
+    : 'The settings changed while you edited. Your changes were not saved.';
   const again = actions(commandButton('Look again', 'settings'));
   return formResult(done, text, [section(`:warning: *${text}*`), again]);
 }
@@ -155,8 +155,8 @@ export function renderAnnouncement({ by, second }: Author, version: number, foun
 function undoButton(version: number): Button {
   const what =
     version > 1
-      ? `The settings become those of version ${version - 1} again.`
-      : 'The settings are empty again: everybody can read, nobody can do more.';
+      ? `This restores version ${version - 1} of the settings.`
+      : 'This empties the settings: everybody can read, nobody can do more.';
   return button('Undo the last change', 'settings:undo', String(version), {
     confirm: confirmation('Undo the last change?', what, 'Undo', 'Keep'),
   });

@@ -95,7 +95,7 @@ test('an alert for a channel of several organisations, or with groups that its m
 
 test.each([
   ['alert on errors shop', 'Origin errors'],
-  ['alert me when a certificate ends', 'Certificate ends soon'],
+  ['alert me when a certificate ends', 'Certificate expires soon'],
   ['digest zones errors', 'New digest'],
 ])('words that are no verb are about a new one: %s', async (words, chosen) => {
   await owner.slash(words);

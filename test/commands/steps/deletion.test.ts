@@ -102,7 +102,7 @@ describe('a deletion that no approver has to approve', () => {
     return { step, asked, press: (id: string) => team.alice.press(id, { ts }) };
   };
 
-  test('waits for its person, who has written nothing', async () => {
+  test('waits for the requester, who has written nothing', async () => {
     const volume = team.addVolume();
     const { step, asked, press } = await ask(volume);
     expect(readStable(asked, { ...volume }).replace(/costs \$[\d.]+/, 'costs <cost>')).toMatchSnapshot();
@@ -111,7 +111,7 @@ describe('a deletion that no approver has to approve', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('is not sent when its person says no', async () => {
+  test('is not sent when the requester says no', async () => {
     const volume = team.addVolume();
     const { step, press } = await ask(volume);
     await Promise.all([press('approvals:cancel'), press('approvals:cancel')]);

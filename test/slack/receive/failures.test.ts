@@ -28,8 +28,8 @@ test.each(['replayed', 'refused', 'unknown_key'] as const satisfies SealErrorCod
 );
 
 test.each([
-  ['rate_limited', 'Slack does not take this at the moment (rate_limited).'],
-  ['internal_error', 'Slack does not take this at the moment (internal_error).'],
+  ['rate_limited', 'Slack is not accepting this right now (rate_limited).'],
+  ['internal_error', 'Slack is not accepting this right now (internal_error).'],
   ['ekm_access_denied', 'Slack does not allow the bot to do this (ekm_access_denied).'],
   ['missing_scope', 'Slack does not allow the bot to do this (missing_scope).'],
   ['not_in_channel', 'Slack does not let the bot write there (not_in_channel).'],

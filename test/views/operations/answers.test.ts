@@ -31,7 +31,7 @@ function show<Request>(
     via: undefined,
     words: {
       what: kind.describe(request, told),
-      consequences: { text: 'The consequences were not kept.' },
+      consequences: { text: 'The impact was not stored.' },
       outcome: outcome && kind.describeOutcome?.(outcome, request, told),
       again: kind.again?.(request),
       isDestructive: true,

@@ -144,7 +144,7 @@ function explainSize({ from, to }: GatherOptions['wanted'], limit: number, annou
   const unit = ms < 2 * hourMs ? minuteMs : hourMs;
   const length = formatDuration(Math.max(1, Math.floor(ms / unit)) * unit);
   return new UserError(
-    `This export has ${size}, and Slack takes files up to ${formatBytes(limit)}.`,
+    `This export is ${size}, and Slack accepts files up to ${formatBytes(limit)}.`,
     `Choose a window of about ${length}, or filter.`,
   );
 }

@@ -78,7 +78,7 @@ export const variableUpdate = {
         return `${nameVariable(request, name).replace(/^v/u, 'V')} is ${join(parts, ' and ')}.`;
       }
       case 'unconfirmed':
-        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as it was asked for. Check it in the CDN’s panel.`;
+        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as requested. Check it in the CDN’s panel.`;
       case 'not-found':
         return 'Nothing was changed: the CDN does not know this script or variable. Check both IDs.';
       case 'differs': {
@@ -96,7 +96,7 @@ export const variableUpdate = {
   check: {
     done: 'The variable has the new value',
     notDone: 'The variable is as it was',
-    look: 'The CDN has no operation that reads a variable: look in its panel, at the script’s variables.',
+    look: 'The CDN’s API cannot read variables: look at the script’s variables in its panel.',
   },
 
   audit: ({ scriptId: script, variableId: variable, required, setsValue }, { name }) => {
@@ -360,7 +360,7 @@ async function offerUndo(context: Context): Promise<Message> {
 }
 
 const whyNoUndo = {
-  late: 'It is too late to undo this: half an hour has passed, or it was undone or set again since.',
+  late: 'It is too late to undo this: 30 minutes have passed, or it was undone or set again since.',
   unknown: 'The previous value is not stored, so this cannot be undone.',
 };
 

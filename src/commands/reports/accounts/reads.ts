@@ -174,7 +174,7 @@ export class BudgetSpent extends UserError {
 
   constructor(resetsAt: Date) {
     super(
-      `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks go on at ${formatUtc(resetsAt).slice(11)}.`,
+      `Alerts and digests have used all ${formatInteger(requestsPerHour)} background requests of this account this hour. Checks resume at ${formatUtc(resetsAt).slice(11)}.`,
     );
     this.resetsAt = resetsAt;
   }

@@ -61,7 +61,7 @@ export const alertFields = z
     const { threshold: limits, window: counted, leastEvery = 5 } = condition;
     const [drawn] = Object.keys(fields).flatMap((field) => /^every:(.+)/u.exec(field)?.[1] ?? []);
     if (drawn !== undefined && drawn !== condition.name)
-      wrong('condition', 'The form was still changing. Check it, then save again.');
+      wrong('condition', 'The form was still updating. Check it, then save again.');
     const targets = [...new Set(target)];
     if (targets.some((one) => isNote(one))) wrong('target', 'Pick one of the other lines.');
     if (condition.missingTarget !== undefined && targets.length === 0)

@@ -214,10 +214,10 @@ export function judgeEach<Value>(
 
 /** Why one of several could not be read; undefined for a failure that concerns all. */
 function describeUnread(error: unknown): string | undefined {
-  if (error instanceof BudgetSpent) return 'not checked: no requests are left in this hour';
+  if (error instanceof BudgetSpent) return 'not checked: no requests left this hour';
   if (!(error instanceof ApiError) || error.code === 'key_refused') return undefined;
   if (error.code === 'cancelled') return 'not checked: the check took too long';
-  if (error.code === 'not_found') return 'not there, or the key does not see it';
+  if (error.code === 'not_found') return 'missing, or the key cannot see it';
   return error.code === 'refused' ? 'not checked: the CDN refused' : 'not checked: the CDN did not answer';
 }
 

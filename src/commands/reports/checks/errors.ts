@@ -297,7 +297,7 @@ export const newCodes = defineCondition({
   target: 'origins',
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
-  describe: () => 'an error code that a zone did not have for 28 days',
+  describe: () => 'an error code that a zone has not had for 28 days',
   judge(facts: ErrorFacts, { memory: before }: JudgeInput<CodeMemory>) {
     const { found, memory } = findNewCodes(facts.read, before);
     const judged = found.flatMap(({ zone: { id, name, counts }, codes }) =>
@@ -345,7 +345,7 @@ export const risingErrors = defineCondition({
     initial: 300,
     least: 150,
     most: 10_000,
-    hint: 'Usual is the median of the last 7 days at the same time, and 10 errors at least. It learns for 3 days.',
+    hint: 'Usual is the median of the last 7 days at the same time, at least 10 errors. Learning takes 3 days.',
   },
   window: { initial: 30 },
   damping: { open: [2, 3], close: 3 },
@@ -393,7 +393,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   return {
     ...about,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
-    wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days differ much'}`,
+    wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days vary a lot'}`,
     isWrong: total >= least,
   };
 }

@@ -135,7 +135,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
           : () => ({
               lines: scans.map((one) => `${describeScans(one)} · shield zone ${escapeMrkdwn(one.id, 20)}`),
               table: [],
-              note: 'By the CDN’s own days; today is not over and not counted.',
+              note: 'Days as the CDN counts them; today is not over, so it is not counted.',
               chart: renderDayChart(scans),
             }),
     };

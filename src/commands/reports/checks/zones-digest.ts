@@ -173,7 +173,7 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
 };
 
 const emptyList =
-  'The CDN lists no zones at all, but it did before. The next run says whether they are gone.';
+  'The CDN lists no zones at all, but it did before. The next run shows whether they are gone.';
 
 async function collectZones({ account, targets, baseline, ...input }: CollectInput<PastZones, ZoneBaseline>) {
   const { now } = input;
@@ -446,7 +446,7 @@ function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
   return {
     title: 'Zones',
     lines: [
-      hasTotal && `All together *${formatBytes(perDay.now)}* a day${inBrackets(perDay, formatBytes)}`,
+      hasTotal && `In total *${formatBytes(perDay.now)}* a day${inBrackets(perDay, formatBytes)}`,
       missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
     ],
     table: renderZoneTable(figures),

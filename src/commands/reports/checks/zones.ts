@@ -119,7 +119,7 @@ function judgeUse(
   if (isUnlimited) return [];
   if (used !== undefined && limit !== undefined)
     return [judge(used, limit, `${formatBytes(used)} of ${formatBytes(limit)}`)];
-  const is = limit === undefined ? 'limit not reported' : `use not reported, of ${formatBytes(limit)}`;
+  const is = limit === undefined ? 'limit not reported' : `usage not reported, limit ${formatBytes(limit)}`;
   return [{ is, isWrong: undefined, severity: -1 }];
 }
 
@@ -254,11 +254,11 @@ interface CertificateFacts {
 
 export const endingCertificates = defineCondition({
   name: 'certificate-ending',
-  label: 'Certificate ends soon',
+  label: 'Certificate expires soon',
   words: /certificate.*(?:\bend|expir)|(?:\bend|expir).*certificate/iu,
   target: 'zones',
   threshold: {
-    label: 'Ends within',
+    label: 'Expires within',
     unit: 'days',
     initial: 14,
     least: 1,
@@ -267,7 +267,7 @@ export const endingCertificates = defineCondition({
   },
   leastEvery: 24 * 60,
   damping: { open: [1, 1], close: 1 },
-  describe: ({ threshold }) => `a certificate ends within ${formatCount(threshold, 'day')}`,
+  describe: ({ threshold }) => `a certificate expires within ${formatCount(threshold, 'day')}`,
   async read({ account, targets }): Promise<CertificateFacts> {
     const { zones } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
@@ -293,7 +293,7 @@ export const endingCertificates = defineCondition({
       });
     if (found.length === 0)
       throw new UserError(
-        'The CDN reports no readable end date of any certificate of these zones.',
+        'The CDN reports no readable expiry date for any certificate of these zones.',
         'Choose other zones: edit the alert.',
       );
     const unreadable = certificates.filter(({ endsAt }) => !endsAt);
@@ -304,7 +304,7 @@ export const endingCertificates = defineCondition({
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
       notes: [
         ...listMissing(targets.filter((id) => !names.has(id))),
-        ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its end date is unreadable')),
+        ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
         ...without.map((id) => toNote(names.get(id) ?? id, 'no own certificate is reported')),
       ],
     });
@@ -312,10 +312,10 @@ export const endingCertificates = defineCondition({
   next: (part) => showZone(part, 'zones only:no-certificate'),
 });
 
-/** `ends in 10 days, on 3 Dec`, whole days, rounded down. */
+/** `expires in 10 days, on 3 Dec`, whole days, rounded down. */
 function describeEnd(endsAt: Date, days: number): string {
   const day = toUtcDay(endsAt);
-  if (days < 0) return `ended on ${day}`;
+  if (days < 0) return `expired on ${day}`;
   const left = days < 1 ? 'less than a day' : formatCount(Math.floor(days), 'day');
-  return `ends in ${left}, on ${formatShortDay(day)}`;
+  return `expires in ${left}, on ${formatShortDay(day)}`;
 }

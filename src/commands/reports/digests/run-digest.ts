@@ -264,8 +264,8 @@ async function putLostNotice(
 }
 
 const noAnswer: Failure = {
-  message: 'Slack gave no answer, so it may be there or not.',
-  hint: 'Look there before you run it again.',
+  message: 'Slack gave no answer, so it may or may not be there.',
+  hint: 'Check there before you run it again.',
 };
 
 const lostNotice = defineMessage({

@@ -349,7 +349,7 @@ function runButtons(id: string): ActionsBlock {
   );
 }
 
-const firstRun = 'first run: the next one says what changed';
+const firstRun = 'first run: the next one shows what changed';
 
 function footer(digest: Digest, facts: readonly Maybe<string>[] = []): ContextBlock {
   const { id, owner, paused, nextDue, schedule } = digest;

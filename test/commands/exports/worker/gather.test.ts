@@ -174,7 +174,7 @@ describe('a failure leaves no file', () => {
       () => gather(pieces(log(100)), { spreadsheetSafe: true }, { fileBytes: log(100).length + 10 }),
     ],
   ])('%s', async (_, run) => {
-    await expect(run()).rejects.toThrow(/and Slack takes files up to/);
+    await expect(run()).rejects.toThrow(/and Slack accepts files up to/);
     expect(await openFiles()).toBe(0);
   });
 

@@ -19,7 +19,7 @@ test('what could be read is not hidden by what could not', async () => {
   expect(values).toEqual([1, 2]);
   expect(unread.map(({ is }) => is)).toEqual([
     'not checked: the check took too long',
-    'not checked: no requests are left in this hour',
+    'not checked: no requests left this hour',
     'not checked: the CDN refused',
     'not checked: the CDN did not answer',
   ]);

@@ -205,7 +205,12 @@ test.each<[ConditionName, () => ReturnType<typeof startZones>, string[], object]
     [],
     { message: expect.stringMatching('did not report') },
   ],
-  ['certificate-ending', startCertificates, ['1002'], { message: expect.stringMatching('no readable end') }],
+  [
+    'certificate-ending',
+    startCertificates,
+    ['1002'],
+    { message: expect.stringMatching('no readable expiry') },
+  ],
   ['charges', startCharges, ['1003'], { message: expect.stringMatching('reports no charges') }],
   ['app-status', startStates, ['app3'], { message: expect.stringMatching('does not know') }],
   ['app-status', startStates, ['gone'], { code: 'not_found' }],
