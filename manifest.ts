@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 
 /*
  * Makes manifest.distribution.yml of manifest.yml. Slack lets no app with workflow steps be distributed publicly, so the
- * manifest for many organisations has neither the steps nor their event.
+ * manifest for many organizations has neither the steps nor their event.
  */
 
 /** The manifest for distribution, with the comments of the first one. */
@@ -12,7 +12,7 @@ export function toDistribution(manifest: string): string {
   const runtime =
     / *# Slack offers the steps below [^\n]*\n( *org_deploy_enabled: true\n) *function_runtime: remote\n/u;
   const head =
-    '# Made from manifest.yml by `npm run manifest`: the app for distribution to other organisations, without the steps of\n' +
+    '# Made from manifest.yml by `npm run manifest`: the app for distribution to other organizations, without the steps of\n' +
     '# Workflow Builder, which Slack does not let it have there.\n';
   return head + whole.replace(event, '').replace(runtime, '$1');
 }

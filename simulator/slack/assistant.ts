@@ -195,13 +195,13 @@ function findLacks(tool: Json): string[] {
   ].flat();
 }
 
-/** Slack names ids that exist, and the organisation where the workspace belongs to one. */
+/** Slack names ids that exist, and the organization where the workspace belongs to one. */
 function assertKnown({ world }: Pick<Simulation, 'world'>, person: AssistantPerson): void {
   const { user_id: user, team_id: team, enterprise_id: enterprise } = person;
   const workspace = world.team(team);
   if (!world.person(user) || !workspace) throw new Error(`Slack knows no ${memberKey(team, user)}`);
   if (workspace.enterpriseId !== enterprise)
-    throw new Error(`${team} belongs to ${workspace.enterpriseId ?? 'no organisation'}`);
+    throw new Error(`${team} belongs to ${workspace.enterpriseId ?? 'no organization'}`);
 }
 
 /** Signs each request as Slack signs its own. */

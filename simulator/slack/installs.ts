@@ -1,7 +1,7 @@
 import { newId } from './clock.ts';
 import type { World } from './world.ts';
 
-/** One installation of the app: in a workspace, or in an organisation for all its workspaces. */
+/** One installation of the app: in a workspace, or in an organization for all its workspaces. */
 export interface Install {
   readonly id: string;
   readonly isOrg: boolean;
@@ -21,14 +21,14 @@ export interface Installs {
   /** The installation that serves a workspace. */
   forTeam(teamId: string): Install | undefined;
   byId(id: string): Install | undefined;
-  /** For the page that installs: a workspace of an organisation may have an installation of its own beside that. */
+  /** For the page that installs: a workspace of an organization may have an installation of its own beside that. */
   toInstall(id: string): Install | undefined;
   /** After a new installation through OAuth: a fresh token where the old one was revoked. */
   activate(install: Install): void;
   readonly all: readonly Install[];
 }
 
-/** The installations that may call the Web API. Acme, beta and the organisation corp start installed. */
+/** The installations that may call the Web API. Acme, beta and the organization corp start installed. */
 export function createInstalls(world: World): Installs {
   const { acme, beta, corp } = world.workspaces;
   const all: Install[] = [acme, beta, corp].map((place) => ({
@@ -56,7 +56,7 @@ export function createInstalls(world: World): Installs {
       const token = `xoxb-simulated-${id.toLowerCase()}`;
       const covers = (teamId: string): boolean => teamId === id;
       const own = { id, name, domain, botUserId, botId, token, covers, isOrg: false, active: true };
-      // Before the organisation's: it serves its workspace.
+      // Before the organization's: it serves its workspace.
       all.unshift({ ...own, lacks: new Set() });
       return byId(id);
     },

@@ -18,7 +18,7 @@ const lifeMs = 10 * 60 * 1000;
 const grants = new WeakMap<Simulation, Map<string, Grant>>();
 
 /**
- * The page where an admin allows the app: a link for each workspace and for the organisation. With
+ * The page where an admin allows the app: a link for each workspace and for the organization. With
  * `team=<T… or E…>` in the address it allows at once and redirects with a one-time code, so a test needs no page;
  * with `cancel=1` it redirects as if the person had cancelled.
  */
@@ -68,7 +68,7 @@ export function createAuthorizePage(sim: Simulation): Route {
   };
 }
 
-/** oauth.v2.access: a code for the token of the workspace or organisation it was given for, once. */
+/** oauth.v2.access: a code for the token of the workspace or organization it was given for, once. */
 export function exchangeCode(sim: Simulation, request: IncomingMessage, args: Json): Json {
   const basic = /^Basic (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const [id, secret] = basic

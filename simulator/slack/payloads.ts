@@ -20,7 +20,7 @@ export function slashPayload(
   channel: Channel,
   words: { command: string; text: string; triggerId: string; responseUrl: string },
 ): Json {
-  // The person's own workspace: in a shared channel it differs from the one the app is installed in. An organisation's
+  // The person's own workspace: in a shared channel it differs from the one the app is installed in. An organization's
   // installation is told the workspace where the command was typed, and not whose the person is.
   const isInstalled = who.install.isOrg || world.namesInstalledTeam;
   const team = isInstalled ? who.installTeam : (world.team(who.person.teamId) ?? who.installTeam);

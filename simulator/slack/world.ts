@@ -11,7 +11,7 @@ export interface Workspace {
   readonly botId: string;
 }
 
-/** An Enterprise organisation where the app is installed once for all its workspaces. */
+/** An Enterprise organization where the app is installed once for all its workspaces. */
 interface OrgInstall {
   readonly id: string;
   readonly name: string;
@@ -41,7 +41,7 @@ export interface Channel {
   readonly name: string;
   readonly kind: 'channel' | 'dm';
   readonly teamId: string;
-  /** `team/user` of the people in it; another organisation's people are in shared channels. */
+  /** `team/user` of the people in it; another organization's people are in shared channels. */
   readonly members: Set<string>;
   botIsMember: boolean;
   archived: boolean;
@@ -77,7 +77,7 @@ export function memberKey(teamId: string, userId: string): string {
 
 /**
  * The people and places of the simulated Slack: acme with everything, beta where U0ALICE00 is another human,
- * corp as an org-wide install over two workspaces, and eve, who visits acme's #shared from another organisation.
+ * corp as an org-wide install over two workspaces, and eve, who visits acme's #shared from another organization.
  */
 export function createWorld(): World {
   const acme = workspace('T0ACME000', 'Acme', 'acme', 'U0CDNBOT0', 'B0CDNBOT0');
@@ -102,7 +102,7 @@ export function createWorld(): World {
     person('U0BOB0000', 'bob', 'Bob Brown', acme, 'operator'),
     person('U0CAROL00', 'carol', 'Carol Clark', acme, 'approver'),
     person('U0DAVE000', 'dave', 'Dave Dunn', acme, 'reader'),
-    person('U0EVE0000', 'eve', 'Eve Evans', rival, 'from another organisation'),
+    person('U0EVE0000', 'eve', 'Eve Evans', rival, 'from another organization'),
     person('U0ALICE00', 'alice', 'Alice Albright', beta, 'member'),
     person('U0FRANK00', 'frank', 'Frank Fox', one, 'admin'),
     person('U0GRACE00', 'grace', 'Grace Gray', two, 'member'),

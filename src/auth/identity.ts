@@ -1,4 +1,4 @@
-/** A Slack user. In an organisation-wide installation a person has one id in all workspaces of the organisation. */
+/** A Slack user. In an organization-wide installation a person has one id in all workspaces of the organization. */
 export interface Person {
   readonly enterpriseId?: string | undefined;
   readonly teamId: string;
@@ -34,7 +34,7 @@ export interface Profile {
 }
 
 export interface Group {
-  /** In an organisation behind its workspace's: `T…/S…`. */
+  /** In an organization behind its workspace's: `T…/S…`. */
   readonly id: string;
   readonly name: string;
   readonly handle: string;
@@ -51,7 +51,7 @@ export interface MissingScope {
   readonly lasting: boolean;
 }
 
-/** The people of one organisation, read from Slack. Never throws: a failed look-up grants nothing. `fresh` reads now. */
+/** The people of one organization, read from Slack. Never throws: a failed look-up grants nothing. `fresh` reads now. */
 export interface People {
   profile(userId: string, options?: { readonly fresh?: boolean }): Promise<Profile | undefined>;
   members(groupId: string, options?: { readonly fresh?: boolean }): Promise<readonly string[] | undefined>;

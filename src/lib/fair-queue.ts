@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** The workspace or organisation (`tenantId`) that the running work is for; undefined = the bot itself. */
+/** The workspace or organization (`tenantId`) that the running work is for; undefined = the bot itself. */
 export const tenantScope = new AsyncLocalStorage<string>();
 
 /** A tenant may take this many times the free rest: alone three quarters of all, next to three others a fifth. */

@@ -39,7 +39,7 @@ export interface SlackPort {
   deleteFile(fileId: string): Promise<void>;
 }
 
-/** People of this organisation only, of others too, or unknown with Slack's reason. */
+/** People of this organization only, of others too, or unknown with Slack's reason. */
 export type Audience = 'own' | 'others' | { readonly unknown: string };
 
 export interface FindWhere {

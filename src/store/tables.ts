@@ -1,6 +1,6 @@
 // Every table, parents before children, each column as its SQL. `sealed`: encrypted under the key `key_id`.
 
-/** Where something belongs: `tenant` is the organisation or the workspace that ids of people are unique in. */
+/** Where something belongs: `tenant` is the organization or the workspace that ids of people are unique in. */
 const place = { tenant: 'text not null', enterprise_id: 'text', team_id: 'text not null' } as const;
 const person = { tenant: 'text not null', user_id: 'text not null' } as const;
 

@@ -44,7 +44,7 @@ function selectJobs(tenant: string, tables: readonly (readonly [string, Conditio
   const ids = tables.map(
     ([table, of]) => sql`select id from ${sql.table(table)} where ${of(tenant)} and id = given.value`,
   );
-  // In an organisation a job may also name the workspace, which may be a separate tenant.
+  // In an organization a job may also name the workspace, which may be a separate tenant.
   return sql`(job.group_id = ${tenant}
     or coalesce(job.data ->> 'tenant', job.data ->> 'enterpriseId', job.data ->> 'teamId') = ${tenant}
     or exists (

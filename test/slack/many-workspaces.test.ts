@@ -59,7 +59,7 @@ test('uninstalling destroys the token and every key of that workspace', async ()
   );
 });
 
-test('behind a proxy with a path, only listed workspaces and organisations install', async () => {
+test('behind a proxy with a path, only listed workspaces and organizations install', async () => {
   const { PORT, PUBLIC_URL } = await createPublicUrl();
   const listed = await startBot({
     transport: 'http',

@@ -16,7 +16,7 @@ test.each([
     { user: { name: 'alice' }, team: { domain: 'acme' } },
     '@alice in acme.slack.com',
   ],
-  ['a press in an organisation', { user: { username: 'alice' }, team: null }, '@alice in T0ACME000'],
+  ['a press in an organization', { user: { username: 'alice' }, team: null }, '@alice in T0ACME000'],
   ['nothing readable', { user_name: 7, team_domain: '', user: 'x' }, 'U0ALICE00 in T0ACME000'],
   ['no delivery at all', undefined, 'U0ALICE00 in T0ACME000'],
 ])('the page names somebody by what came with %s', (_, body, name) => {
@@ -38,12 +38,12 @@ test.each([
   ['a command, which says no home', { team_id: acme, user_id: 'U1' }, own, undefined],
   ['a command from a workspace that is not the only one', { team_id: 'T9', user_id: 'U1' }, own, true],
   [
-    'a command from elsewhere in the organisation of the only one',
+    'a command from elsewhere in the organization of the only one',
     { team_id: 'T9', enterprise_id: 'E1', user_id: 'U1' },
     { teamId: acme, enterpriseId: 'E1' },
     undefined,
   ],
-  ['a press where the whole organisation has the app', press({ team_id: 'T9' }, grid), undefined, undefined],
+  ['a press where the whole organization has the app', press({ team_id: 'T9' }, grid), undefined, undefined],
 ])('%s says so much of whose person it is', (_, body, only, foreign) => {
   expect(readSender(body, only)).toMatchObject({ person: { userId: 'U1' }, foreign });
 });
@@ -88,7 +88,7 @@ test.each([
   ],
   ['a token of a person withdrawn', { type: 'tokens_revoked', tokens: { oauth: ['U0'] } }, undefined, []],
   [
-    'a workspace taken out of an organisation',
+    'a workspace taken out of an organization',
     { type: 'team_access_revoked', team_ids: ['T2'] },
     corp,
     [['T2', 'team-access-revoked']],
@@ -96,13 +96,13 @@ test.each([
   ['a person of this workspace', gone({ team_id: acme }), undefined, ['U1', [acme, 'user-deleted']]],
   ['a person without a workspace', gone({}), undefined, ['U1', [acme, 'user-deleted']]],
   [
-    'a person whose organisation has this workspace',
+    'a person whose organization has this workspace',
     gone({ team_id: 'T9', enterprise_user: { teams: [acme] } }),
     undefined,
     ['U1', [acme, 'user-deleted']],
   ],
   [
-    'a person of this organisation',
+    'a person of this organization',
     gone({ enterprise_user: { enterprise_id: 'E1' } }),
     corp,
     ['U1', ['T1', 'user-deleted']],

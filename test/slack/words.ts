@@ -1,6 +1,6 @@
 export const alice = 'U0ALICE00';
 export const bob = 'U0BOB0000';
-/** Of another organisation, in a channel that is shared with it. */
+/** Of another organization, in a channel that is shared with it. */
 export const eve = 'U0EVE0000';
 export const ops = 'C0OPS0000';
 

@@ -44,7 +44,7 @@ async function fill(database: Database): Promise<void> {
     await queue.enqueue(job, { other: 'x' }, { tenant });
     await queue.enqueue(endAccessJob, { cause: 'app-uninstalled', at: 1, teamId: tenant });
   }
-  // The same workspace within an organisation that installed the app for all of its workspaces.
+  // The same workspace within an organization that installed the app for all of its workspaces.
   const within = { enterpriseId: 'E0ORG0000', teamId: acme };
   await queue.enqueue(endAccessJob, { cause: 'team-access-revoked', at: 1, ...within });
   await queue.stop();

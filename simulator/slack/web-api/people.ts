@@ -92,7 +92,7 @@ function channelObject(channel: Channel): Json {
   };
 }
 
-/** What an organisation's own people have beside their workspace's members. */
+/** What an organization's own people have beside their workspace's members. */
 function enterpriseUser(call: ApiCall, person: PersonRecord, enterpriseId: string): Json {
   return {
     id: person.id,

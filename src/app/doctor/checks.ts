@@ -138,7 +138,7 @@ async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
 async function checkInstallation(subject: Subject): Promise<Finding[]> {
   const found = await subject.findWorkspace?.();
   if (found) return checkWorkspace(found, subject);
-  return [{ check: 'slack token', state: 'skipped', says: 'several workspaces: ask /cdn doctor in each' }];
+  return [{ check: 'slack token', state: 'skipped', says: 'several workspaces: type /cdn doctor in each' }];
 }
 
 async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Finding[]> {

@@ -150,7 +150,7 @@ function keyEvent(
   return { tenant, actor, event, subject: userId, detail: { ...detail, cause } };
 }
 
-// Within an organisation a person is the same in every workspace, so the workspace is not part of the binding.
+// Within an organization a person is the same in every workspace, so the workspace is not part of the binding.
 function slotOf(person: Person): Slot {
   return { tenant: tenantId(person), userId: person.userId, kind: linkedKeysTable.kind };
 }

@@ -53,7 +53,7 @@ export function readAssistant({ assistant = 'off' }: Policy): (typeof assistantM
 
 export interface Actor {
   readonly userId: string;
-  /** From another organisation (Slack Connect). */
+  /** From another organization (Slack Connect). */
   readonly foreign: boolean;
   readonly deleted?: boolean;
   readonly linked: boolean;

@@ -367,7 +367,7 @@ async function putPauseNotice(
   again = '',
 ): Promise<void> {
   const owners = paused?.reason === 'owner-gone' ? [] : [owner.userId];
-  // Other organisations would read it.
+  // Other organizations would read it.
   const channels = paused?.reason === 'channel-shared' ? [] : [channel];
   await outbox.put(trx, {
     id: `report-paused:${id}:${revision}${again}`,

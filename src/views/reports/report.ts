@@ -259,7 +259,7 @@ export function formatPlace(place: string): string {
   return /^[UW]/u.test(place) ? `<@${place}>` : `<#${place}>`;
 }
 
-/** `S…`, or `T…/S…` in an organisation. */
+/** `S…`, or `T…/S…` in an organization. */
 export function isGroupId(id: string): boolean {
   return /^(?:T\w+\/)?S/u.test(id);
 }

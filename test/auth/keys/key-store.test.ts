@@ -65,7 +65,7 @@ test('a linked key comes back whole, until another replaces it, and is not store
   expect([replaced?.key.reveal(), replaced?.linkedAt]).toEqual(['second', now]);
 });
 
-test('equal user ids in two workspaces are two people, in those of one organisation the same', async () => {
+test('equal user ids in two workspaces are two people, in those of one organization the same', async () => {
   const keyStore = await keyStoreOn(await embedded.emptyDatabase());
   const inCorp = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
   for (const person of [alice, otherAlice, inCorp]) await keyStore.link(person, new Secret(person.teamId));

@@ -88,7 +88,7 @@ describe('while Slack does not say who people are', () => {
     expect((await authorizer.decide('admin', undefined)).reason).toBe('unknown');
   });
 
-  test('an admin of the configuration is one, but not somebody whose organisation is not known', async () => {
+  test('an admin of the configuration is one, but not somebody whose organization is not known', async () => {
     const options = { profile: unread, admins: [person.userId] };
     const { authorizer } = await setUp({}, options);
     expect((await authorizer.decide('admin', undefined)).allowed).toBe(true);
@@ -277,7 +277,7 @@ test.each([
   expect(computeQuorum(rules, 'destroy', actors, requester)).toEqual({ needed, able, reachable });
 });
 
-test('a quorum counts only approvers of the own organisation', () => {
+test('a quorum counts only approvers of the own organization', () => {
   const rules = { ...initialPolicy, approvers: ['U1', 'U2'] };
   const candidates = [
     approverOf('U1', { foreign: true }),

@@ -181,7 +181,7 @@ describe('the form', () => {
     await waitForPost(ops, says.done);
   });
 
-  test('a channel of several organisations gets nothing', async () => {
+  test('a channel of several organizations gets nothing', async () => {
     expect(readProblem(await exportTo('C0SHARED0'))).toMatchSnapshot();
     expect(exportRequests()).toEqual([]);
   });

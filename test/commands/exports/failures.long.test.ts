@@ -71,7 +71,7 @@ const countRefusals = async (): Promise<number> => {
 test.each([
   ['its channel is archived', () => change(opsChannel(), { archived: true }), `D${alice}`, 0],
   [
-    'other organisations read its channel',
+    'other organizations read its channel',
     () => {
       change(opsChannel(), { shared: true });
       // The form asked half a minute ago.

@@ -31,7 +31,7 @@ const propose12 = (value: string, requester = olivia) => {
 
 test.each([
   ['a workspace', olivia, acme],
-  ['an organisation', { ...olivia, enterpriseId: 'E0CORP000' }, 'E0CORP000'],
+  ['an organization', { ...olivia, enterpriseId: 'E0CORP000' }, 'E0CORP000'],
 ])('values follow the rotation of the keyring, in %s', async (_where, requester, tenant) => {
   const database = await embedded.emptyDatabase();
   const { db } = database;

@@ -72,7 +72,7 @@ test('another condition has other fields, and trying it shows the figures to its
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('an alert for a channel of several organisations, or with groups that its maker is not in, is not saved', async () => {
+test('an alert for a channel of several organizations, or with groups that its maker is not in, is not saved', async () => {
   await onCall.slash('alert new disabled');
   let form = await onCall.waitForModal('alerts:submit');
   const submit = async (values: Record<string, unknown>): Promise<string[]> => {

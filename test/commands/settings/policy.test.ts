@@ -266,7 +266,7 @@ describe('a workspace and its settings', () => {
     for (const words of ['help', 'zones', 'why export', 'whoami', 'settings'])
       said.add(readStable(await ask(visitor, words)));
     expect([...said]).toHaveLength(1);
-    expect([...said].join()).toMatchSnapshot('refused: another organisation');
+    expect([...said].join()).toMatchSnapshot('refused: another organization');
     expect(visitor.modal()).toBeUndefined();
   });
 

@@ -76,7 +76,7 @@ describe('steps that read', () => {
     said['a CDN that fails'] = readStable(await errorOf(await run('zones_needing_attention')));
     bot.cdn.faults.clear();
     said['no key'] = readStable(await errorOf(await run('zones_needing_attention', {}, bob)));
-    said['another organisation'] = readStable(await errorOf(await run('zones_needing_attention', {}, eve)));
+    said['another organization'] = readStable(await errorOf(await run('zones_needing_attention', {}, eve)));
     expect(said).toMatchSnapshot();
   });
 

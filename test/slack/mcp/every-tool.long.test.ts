@@ -50,7 +50,7 @@ describe('every tool', () => {
   });
   afterAll(() => running.bot.stop());
 
-  test('refuses as the command does: another organisation, no key, no role, a deactivated person', async () => {
+  test('refuses as the command does: another organization, no key, no role, a deactivated person', async () => {
     const { bot, call } = running;
     const told: Record<string, string[]> = {};
     const people = { foreign: eve, 'no key': bob, 'no role': dave, deactivated: alice };

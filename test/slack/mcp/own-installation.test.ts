@@ -35,16 +35,16 @@ async function callAs(user: string, teamId: string) {
 
 const callWith = (token: string) => callWithToken(origin, token, 'list_zones');
 
-test('beside an installation of the organisation a workspace has its own, with its own keys and settings', async () => {
+test('beside an installation of the organization a workspace has its own, with its own keys and settings', async () => {
   expect(await keyOf(() => callAs(grace, two))).toBe('full');
   const token = await makeToken(bot.slack.as(grace, channels[two], two), 'laptop');
   expect(await keyOf(() => callWith(token))).toBe('full');
 
-  // Of two admins of the organisation each would have had to confirm the other's change.
+  // Of two admins of the organization each would have had to confirm the other's change.
   for (const person of bot.slack.world.people)
     if (person.id === grace) Object.assign(person, { admin: true });
   await install(bot, two);
-  // Neither her key nor the settings of the organisation are those of the workspace.
+  // Neither her key nor the settings of the organization are those of the workspace.
   expect(await keyOf(() => callAs(grace, two))).toBeUndefined();
   await connect(bot, grace, channels[two], bot.cdn.restrictedKey, two);
   await saveSettings(bot.slack.as(grace, channels[two], two), { assistant: 'reading' });

@@ -5,7 +5,7 @@ import { startBot } from '../../support/bot.ts';
 import { commandForm, deliverSigned, interactionForm } from '../signed.ts';
 import { eve, says } from '../words.ts';
 
-// Of another organisation, in a channel that is shared with it. Nothing in these deliveries says so but her profile.
+// Of another organization, in a channel that is shared with it. Nothing in these deliveries says so but her profile.
 const shared = 'C0SHARED0';
 let nth = 0;
 

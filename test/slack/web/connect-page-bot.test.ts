@@ -122,7 +122,7 @@ describe('with many workspaces', () => {
     expect((await fetchPage(here)).text).toContain(says.page.used);
   });
 
-  test('in an organisation-wide installation a key entered on the page serves all its workspaces', async () => {
+  test('in an organization-wide installation a key entered on the page serves all its workspaces', async () => {
     const { corp } = bot.slack.workspaces;
     await install(bot, corp.id);
     const person = [...bot.slack.world.people].find(({ teamId }) => teamId === corp.workspaces[0]?.id);

@@ -33,7 +33,7 @@ test('every page of an installation has the headers of the page for keys, and no
     cancelled: await finish(`${slack}&cancel=1`, cookie),
     'in another browser': await finish(`${slack}&team=T0ACME000`, 'slack-app-oauth-state=other'),
     done: await finish(`${slack}&team=T0ACME000`, cookie),
-    'of an organisation': await finish(`${slack}&team=${bot.slack.workspaces.corp.id}`, cookie),
+    'of an organization': await finish(`${slack}&team=${bot.slack.workspaces.corp.id}`, cookie),
     false: await fetchPage(`${address}/slack/oauth_redirect?code=x&state=y`),
   };
   const keyPage = await fetchPage(`${address}/connect/x`);
@@ -47,7 +47,7 @@ test('every page of an installation has the headers of the page for keys, and no
     ['cancelled', 200],
     ['in another browser', 400],
     ['done', 200],
-    ['of an organisation', 200],
+    ['of an organization', 200],
     ['false', 400],
   ]);
   const { host } = new URL(address);

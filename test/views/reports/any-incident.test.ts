@@ -104,7 +104,7 @@ test('whatever looks find becomes messages that Slack takes', () => {
   );
 });
 
-test('an incident of many parts says how many fire, and mentions groups also of an organisation', () => {
+test('an incident of many parts says how many fire, and mentions groups also of an organization', () => {
   const names = ['U0BOB0000', 'S0ONCALL0', 'T0CORPONE/S0ONCALL1'];
   const settings = { ...unset, condition: findCondition('zone-state') };
   const parts = Array.from({ length: 240 }, (_, nth) => ({

@@ -294,7 +294,7 @@ test.each<{
     paused: 'channel-archived',
   },
   {
-    name: 'a channel that other organisations come to read pauses its alert, and nobody reads it there',
+    name: 'a channel that other organizations come to read pauses its alert, and nobody reads it there',
     breaks: ({ slack }) => Object.assign(slack.world.channels.get(channel) ?? {}, { shared: true }),
     posts: [0, 0],
     paused: 'channel-shared',

@@ -9,8 +9,8 @@ import { offers, says } from './words.ts';
 
 const [one, two, group] = ['T0CORPONE', 'T0CORPTWO', 'S0CORPOPS'];
 const shared = 'C0CORPSHR';
-/** Of another organisation, in a channel that is shared with corp. */
-/** At work in T0CORPTWO of the same organisation, in a channel of T0CORPONE. */
+/** Of another organization, in a channel that is shared with corp. */
+/** At work in T0CORPTWO of the same organization, in a channel of T0CORPONE. */
 
 const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
 const { world } = bot.slack;
@@ -63,7 +63,7 @@ test('a user group is stored with its workspace, by deliveries that carry no tea
   expect(readStable(await frank.waitForModal('settings:done'))).toMatchSnapshot('saved');
 });
 
-test('its members have the role in every workspace of the organisation', async () => {
+test('its members have the role in every workspace of the organization', async () => {
   const why = await ask(grace, 'why export');
   // The role is there; what lacks is a key.
   expect(why.text).toMatch(/: no-key\.$/);
@@ -79,13 +79,13 @@ test('people of other organizations are refused, also by a command that names no
   for (const words of ['help', 'whoami', 'why export']) said.add(readStable(await ask(eve, words)));
   expect([...said]).toHaveLength(1);
   const [refusal = ''] = said;
-  expect(refusal).toMatchSnapshot('refused: another organisation');
+  expect(refusal).toMatchSnapshot('refused: another organization');
   // Where a form would open, too.
   expect(readStable(await ask(eve, 'settings'))).toBe(refusal);
   expect(eve.modal()).toBeUndefined();
 });
 
-test('people of another workspace of the organisation are at home', async () => {
+test('people of another workspace of the organization are at home', async () => {
   expect((await ask(heidi, 'why zones')).text).toMatch(/: no-key\.$/);
 });
 
@@ -106,7 +106,7 @@ test('where Slack does not say whose person it is, nothing is answered but that'
     .toMatch(/: no-key\.$/);
 });
 
-test('a mention is answered in every workspace of the organisation, and refused to visitors', async () => {
+test('a mention is answered in every workspace of the organization, and refused to visitors', async () => {
   for (const person of [frank, grace, heidi]) {
     const answer = await mention(person);
     expect([answer.ephemeral, offers('connect:open')(answer) || offers('connect:forget')(answer)]).toEqual([
@@ -117,7 +117,7 @@ test('a mention is answered in every workspace of the organisation, and refused 
   expect((await mention(eve)).reads).toMatch(says.ownPeopleOnly);
 });
 
-test('a step of a workflow works in every workspace of the organisation, and not for visitors', async () => {
+test('a step of a workflow works in every workspace of the organization, and not for visitors', async () => {
   await connect(bot, 'U0FRANK00', 'C0CORPONE', bot.cdn.key, one);
   const end = async (by: string, teamId: string) =>
     (await bot.slack.step('zones_needing_attention', {}, { by, teamId })).ended();
