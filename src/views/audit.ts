@@ -133,9 +133,12 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'key-mismatch': ({ subject }) => `Stored key of ${nameId(subject)} does not match its record`,
   'key-entry-refused': ({ subject }) => `Key entered for ${nameId(subject)}, refused by the CDN`,
   'policy-changed': (record) => nameSettings(record),
-  'policy-asked': (record) => nameSettings(record, ' asked for'),
+  'policy-asked': (record) => nameSettings(record, ' change requested'),
   'policy-rejected': (record) =>
-    nameSettings(record, record.detail['asked'] === `asked by ${record.actor}` ? ' withdrawn' : ' rejected'),
+    nameSettings(
+      record,
+      record.detail['asked'] === `asked by ${record.actor}` ? ' change withdrawn' : ' change rejected',
+    ),
   denied: ({ subject, detail: { reason, channel } }) => {
     const place = typeof channel === 'string' ? ` in ${nameId(channel)}` : '';
     const why = typeof reason === 'string' && Object.hasOwn(reasons, reason) ? reasons[reason] : reason;
@@ -165,9 +168,9 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
     return `${exported} ${events} of ${name(subject)} to ${nameId(channel)}`;
   },
   'export-ended': ({ subject, detail: { outcome, by } }) =>
-    `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'did not work'}`,
+    `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'failed'}`,
   'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
-  'answer-shared': ({ subject, detail: { channel } }) => `Showed ${name(subject)} in ${nameId(channel)}`,
+  'answer-shared': ({ subject, detail: { channel } }) => `Shared ${name(subject)} in ${nameId(channel)}`,
   'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
   'default-zone-set': ({ detail: { channel, zone } }) =>

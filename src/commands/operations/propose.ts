@@ -120,7 +120,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
         );
       if (asked.length + forms.length >= mostByAssistant.aDay)
         throw new UserError(
-          `Assistants asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name within a day.`,
+          `Assistants already asked for ${formatCount(mostByAssistant.aDay, 'change')} in this person’s name in the last 24 hours.`,
           'The person can ask for more themselves; `/cdn approvals` shows where these stand.',
         );
     },

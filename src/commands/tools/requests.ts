@@ -96,11 +96,11 @@ export const getRequest = defineTool({
   title: 'Show a request',
   description: 'One deletion or change that the person asked for: its state, approvals and outcome.',
   needs: 'none',
-  input: z.object({ request: z.string().trim().min(1).max(40).describe('Its id') }),
+  input: z.object({ request: z.string().trim().min(1).max(40).describe('Its ID') }),
   async run({ request: id }, { ledger, person }: Context) {
     const operation = await findOperation(ledger, tenantId(person), id);
     if (!operation || operation.requester.userId !== person.userId || !isForModels(operation))
-      throw new UserError('This person has no request with that id.', '`/cdn approvals` lists theirs.');
+      throw new UserError('This person has no request with that ID.', '`/cdn approvals` lists theirs.');
     return {
       summary: `${nameInPlainText(operation)}: ${describeState(operation)}.`,
       data: toData(operation),
@@ -126,8 +126,8 @@ export const proposeVolumeDeletion = defineTool({
   needs: 'destroy',
   proposes: 'destroys',
   input: z.object({
-    app: z.string().trim().min(1).max(200).describe('Its id, or its name here'),
-    volume: z.string().trim().min(1).max(200).describe('Its id'),
+    app: z.string().trim().min(1).max(200).describe('Its ID, or its name here'),
+    volume: z.string().trim().min(1).max(200).describe('Its ID'),
     reason,
   }),
   async run({ app, volume, reason }, context: Context, via) {
@@ -156,8 +156,8 @@ export const proposeVariableChange = defineTool({
   needs: 'change',
   proposes: 'changes',
   input: z.object({
-    script: z.string().trim().min(1).max(100).describe('Its id, or its name here'),
-    variable: id.describe('Its id'),
+    script: z.string().trim().min(1).max(100).describe('Its ID, or its name here'),
+    variable: id.describe('Its ID'),
     required: z.boolean().optional().describe('Whether the script needs it'),
     new_value: z.boolean().optional().describe('true: the person types a new value into a form'),
     reason,
