@@ -16,6 +16,7 @@ import {
   type DigestOrder,
   describePause,
   formatPlace,
+  isChannelReason,
   type Order,
   type Report,
   type ReportKind,
@@ -238,6 +239,15 @@ async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context
   );
 }
 
+/** An alert may have nothing to post for weeks: whether the bot is back in its channel is asked now. */
+async function requirePlace({ kind, id, channel, paused }: Report, { sharing }: Context): Promise<void> {
+  if (!paused || !isChannelReason(paused.reason) || (await sharing.hasBot(channel))) return;
+  throw new UserError(
+    `I can't post in ${formatPlace(channel)}, so the ${kind} ${formatCode(id)} stays paused.`,
+    `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${id}\``,
+  );
+}
+
 function createVerbs(kind: ReportKind) {
   async function pause(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
@@ -249,6 +259,7 @@ function createVerbs(kind: ReportKind) {
     const report = await findManaged(kind, id, context);
     if (!report.paused) return views.renderResumed(report, context.now());
     await requireOwnersKey(report, context);
+    await requirePlace(report, context);
     return views.renderResumed(await context.reports.resume(report, context.person), context.now());
   }
 
@@ -282,6 +293,7 @@ function createVerbs(kind: ReportKind) {
       );
     }
     await assertChannel(kind, report.channel, context);
+    await requirePlace(report, context);
     const taken = await reports.takeOver(report, person);
     const notice = views.renderTakenOver(taken, person.userId, context.now());
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.

@@ -241,16 +241,18 @@ export async function sumRecentErrors(
 ): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('error_days')
-    .select(['zone_id', 'body'])
+    .select(['zone_id', 'day', 'body'])
     .where((is) => is.and({ ...ownerOf(person), fingerprint }))
     .where('day', '>=', toUtcDay(since))
     .where('read_at', '>', since)
     .execute();
   const sums = new Map<string, number>();
-  for (const { zone_id: zone, body: stored } of rows) {
-    const counts = Object.values((JSON.parse(stored) as DayCounts).codes).flat();
-    for (const [bucket, count] of counts)
+  for (const { zone_id: zone, day, body: stored } of rows) {
+    const { codes, undated } = JSON.parse(stored) as DayCounts;
+    for (const [bucket, count] of Object.values(codes).flat())
       if (bucket * bucketMs >= since.getTime()) sums.set(zone, (sums.get(zone) ?? 0) + count);
+    // Of those without a readable time only the day is known.
+    if (undated > 0 && startOfDay(day) >= since.getTime()) sums.set(zone, (sums.get(zone) ?? 0) + undated);
   }
   return sums;
 }

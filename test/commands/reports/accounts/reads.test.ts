@@ -32,6 +32,19 @@ test('at the same time and within a minute are one request, for each account', a
   expect(world.requests(/pullzone/)).toBe(3);
 });
 
+test('zones with errors since yesterday are known, also those of which no time can be read', async () => {
+  const world = await startAccounts(await embedded.emptyDatabase());
+  const { originErrors } = world.simulator.data;
+  originErrors.count = 0;
+  const labels = { ErrorCode: 'dns_lookup', StatusCode: '502', ServerZone: 'DE' };
+  const moments = { 1001: Date.parse('2026-11-20T09:00:00Z'), 1002: Number.NaN };
+  for (const [id, timestamp] of Object.entries(moments))
+    originErrors.entries.set(`${id}/2026-11-20`, [{ logId: id, timestamp, log: '{}', labels }]);
+  const account = await world.accounts.open(alice, never);
+  for (const id of ['1001', '1002', '1003']) await account.errors(id);
+  expect((await account.knownZones()).failing).toEqual(new Set(['1001', '1002']));
+});
+
 test('certificates are read with their ends alone', async () => {
   const world = await startAccounts(await embedded.emptyDatabase());
   const { pullZones } = await world.accounts.open(alice, never);

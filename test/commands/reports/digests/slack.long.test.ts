@@ -131,6 +131,8 @@ test('removed from its channel: its owner is told, an admin sees it at home and 
   const notice = await alice.waitForMessage((message) => isRemoval(message, id), 40_000);
   expect(offers(notice, `digests:take-over:${id}`, id)).toBe(false);
   expect(alice.messages().filter((message) => isRemoval(message, id))).toHaveLength(1);
+  await alice.press('digests:resume', { ts: notice.ts });
+  await alice.waitForMessage(answers.cannotWrite);
   await connect(bot, 'U0CAROL00', 'C0OPS0000');
   const carol = bot.slack.as('U0CAROL00', 'C0OPS0000');
   await carol.openHome();
