@@ -24,14 +24,14 @@ export function logProgress(words: string): void {
   process.stderr.write(`  ${words}\n`);
 }
 
-/** The findings as a Markdown table. */
+/** The findings as a Markdown table: the ratio, or the reading where nothing was measured beside it. */
 export function renderTable(findings: readonly Finding[]): string {
-  const head = ['measured', 'the bot', 'compared with, in the same run', 'ratio', 'goal', 'met'];
-  const rows = findings.map(({ what, bot, beside, ratio, goal, met }) => {
+  const head = ['measured', 'ratio or reading', 'goal', 'met'];
+  const rows = findings.map(({ what, bot, ratio, goal, met }) => {
     const isMet = met === undefined ? '' : met ? 'yes' : '**no**';
-    return [what, bot, beside, ratio, goal, isMet];
+    return [what, ratio || bot, goal, isMet];
   });
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [head, head.map(() => '---'), ...rows].map((cells) => `|${cells.join('|')}|`).join('\n');
 }
 
 /** `1.87 ×` */
