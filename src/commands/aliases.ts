@@ -112,6 +112,10 @@ const sentences: readonly (readonly [said: string, command: string])[] = [
   ["what(?:’s| is|'s|s) (?:wrong|up|going on)(?: (?:with|in|at))?( .*)?", 'errors$1'],
   ['(?:set )?variable (\\d+) (?:of|in) (?:script )?(\\d+)', 'variable $2 $1'],
   ['(?:delete|remove) (?:a |the )?volumes?( \\S+)?', 'volume delete$1'],
+  [
+    '(?:delete|remove) (?!(?:an?|the|my|this|all|old|pull|zone|app|script|rule|hostname|origin|api|key|certificate)\\b)(\\S+ \\S+)',
+    'volume delete $1',
+  ],
   ['(?:is|are) (?:everything|all) (?:ok|okay|fine|up|good|healthy)', 'zones only:attention'],
   [
     "how(?: is| are|['’]s) (?:everything|we|things)(?: doing| going)?|(?:all|everything) (?:ok|good|fine)",

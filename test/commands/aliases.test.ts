@@ -118,6 +118,7 @@ variable undo ← revert / revert my change / rollback / undo / undo it / undo l
   change / undo please / undo the change
 volume ← list volumes / volumes
 volume delete ← I need to delete a volume / delete a volume / delete volume / remove a volume
+volume delete app0worker00002 old-cache ← delete app0worker00002 old-cache / remove app0worker00002 old-cache
 volume delete a1b2c3 data ← delete volume data of app a1b2c3
 volume delete a1b2c3 my-data ← delete volume my-data of app a1b2c3
 volume delete checkout data ← remove volume data from app checkout
