@@ -45,8 +45,8 @@ export function createDriftWatch(options: {
       const says = differing.map(([key, names]) => `${key}: ${listSome([...names], 10)}`).join('; ');
       // New members are ignored; what cannot be read is missing in answers.
       if (differing.every(([key]) => key.endsWith(kinds.unknown)))
-        return { check, state: 'ok', says: `has members that are not read: ${says}` };
-      const fix = 'Update the bot. Until then these members count as not reported.';
+        return { check, state: 'ok', says: `has fields that the bot does not read: ${says}` };
+      const fix = 'Update the bot. Until then these fields count as not reported.';
       return { check, state: 'limited', says, fix };
     },
   };

@@ -28,12 +28,10 @@ function exportTo(file: string, config: StoreConfig, { log, print }: Terminal): 
     const moved = await exportDatabase(database, file);
     print(`Exported ${describe(moved)}.`);
     print(
-      `${file} holds personal data and sealed keys: keep it as you keep the database, apart from the keyring.`,
+      `${file} holds personal data and sealed keys: protect it like the database, and keep it apart from the keyring.`,
     );
     if (database.engine === 'postgres')
-      print(
-        'Running processes go on writing to the old database. To move, stop them first and export again.',
-      );
+      print('Running processes keep writing to the old database. To move, stop them first and export again.');
     return true;
   });
 }
@@ -75,7 +73,7 @@ async function checkSealed(
   if (sealed.length === 0) return true;
   const read = await readKeyring({ ...keyringSource(config), inUse: true }).catch((error: unknown) => {
     if (!(error instanceof UserError)) throw error;
-    print(`Sealed rows were NOT tried: ${error.message}`);
+    print(`Sealed rows were NOT checked: ${error.message}`);
     print('Use the keyring of the other database, then run: npm run keys -- status');
     return undefined;
   });

@@ -65,7 +65,7 @@ export async function printStatus({ db, read: { keyring, source }, print }: Step
   if (missing.length > 0) print('Missing, so these rows do not open:');
   for (const one of missing) print(`  ${one}  ${describeUse(use, one)}`);
   const waiting = keyring.ids.some((one) => one !== id && describeUse(use, one) !== undefined);
-  if (waiting) print(`Running processes put everything under ${id} within minutes.`);
+  if (waiting) print(`Running processes reseal everything under ${id} within minutes.`);
   if (keyring.ids.length > 1)
     print('Remove a key once every process runs with this list, and keep it with the backups that need it.');
   const { unopened } = await findUnopened(db, createSealer(keyring), sealedTables);
@@ -84,5 +84,5 @@ export async function destroyRows(keyId: string, { db, read: { keyring }, print 
   const rows = await destroyRowsByKey({ db, tables: sealedTables, audit, keyId });
   const about = { tenant: deployment, actor: 'system', subject: keyId };
   await audit.record({ ...about, event: 'keyring-changed', detail: { step: 'destroyed', rows } });
-  print(`Rows destroyed under ${keyId}: ${rows}. Their owners connect again.`);
+  print(`Rows destroyed under ${keyId}: ${rows}. Their owners must connect again.`);
 }

@@ -16,11 +16,11 @@ export const tenantCommand: Command = async (words, terminal) => {
   if (arity !== positionals.length || more.length > 0)
     throw new UserError('Say what to do, and with what.', describeUsage('tenant'));
   const config = readStoreConfig(env, { needsKeyring: false });
-  return withDatabase(config, log, 'stop the bot, type the same again, start it', async (database) => {
+  return withDatabase(config, log, 'stop the bot, run the same command again, start it', async (database) => {
     if ((await findSchemaState(database.db)) !== 'current') {
       throw new UserError(
-        'The database is of another version of the bot than this command.',
-        'Use the command of that version, or bring the database to this one: npm run migrate',
+        'The database belongs to another version of the bot than this command.',
+        'Use the command of that version, or upgrade the database: npm run migrate',
       );
     }
     if (tenant === undefined) await list(database.db, print);
@@ -42,7 +42,7 @@ async function list(db: Db, print: Terminal['print']): Promise<void> {
     const state = at === undefined ? 'no installation stored' : `installed ${at}`;
     print(`${tenant}  ${state}, ${describeContent(await countTenantRows(db, tenant))}`);
   }
-  if (tenants.length === 0) print('The database holds nothing of any workspace.');
+  if (tenants.length === 0) print('The database holds no data of any workspace.');
 }
 
 function describeContent(counts: ReadonlyMap<string, number>): string {
@@ -60,8 +60,8 @@ async function findRows(db: Db, tenant: string): Promise<ReadonlyMap<string, num
   const counts = await countTenantRows(db, tenant);
   if (isTenant && counts.size > 0) return counts;
   throw new UserError(
-    `The database holds nothing of a workspace or organization ${tenant}.`,
-    'npm run tenant -- list shows those that it knows.',
+    `The database holds no data of a workspace or organization ${tenant}.`,
+    'npm run tenant -- list lists the ones it knows.',
   );
 }
 
@@ -69,7 +69,7 @@ async function exportTo(database: Database, tenant: string, file: string, print:
   const counts = await exportTenant(database, tenant, file);
   print(`Exported ${describe(counts)}.`);
   print(`${file} holds personal data, but no key or token: it only says that they are stored.`);
-  print(`Not in it is ${keptBySlack}.`);
+  print(`It does not include ${keptBySlack}.`);
 }
 
 const keptBySlack =
@@ -91,8 +91,8 @@ async function erase(
   const installation = db.selectFrom('installations').select('tenant').where('tenant', '=', tenant);
   if (await installation.executeTakeFirst())
     throw new UserError(
-      `The app is still installed in ${tenant}: people would go on and write new rows.`,
-      'Have an admin remove it there (Manage apps); the bot notes that it is gone within seconds.',
+      `The app is still installed in ${tenant}: people would keep writing new rows.`,
+      'Have an admin remove it there (Manage apps); the bot notices within seconds.',
     );
   const audit = createAudit({ db, now });
   const findLast = async (trx: Trx) => (await findRecentAudit(trx, tenant, 1))[0];
@@ -105,12 +105,12 @@ async function erase(
   for (const [table, rows] of erased) print(`  ${table}: ${formatInteger(rows)}`);
   print(`Erased ${describe(erased)}. Keys and tokens went first.`);
   print(
-    `Stays: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its record.`,
+    `What remains: a record in the audit of “${deployment}” with this ID, the counts, and the last hash of its record.`,
   );
   print(`Not reached: ${keptBySlack}; your backups and logs until they expire.`);
   const left = await countTenantRows(db, tenant);
   if (left.size > 0)
     print(
-      'The bot is running, and what was under way may still write a row. Type the same again in a minute.',
+      'The bot is running, and work under way may still write a row. Run the same command again in a minute.',
     );
 }

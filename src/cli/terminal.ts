@@ -58,7 +58,7 @@ export function parseWords<Options extends NonNullable<ParseArgsConfig['options'
     return parseArgs({ args: [...words], allowPositionals, options });
   } catch (error) {
     throw new UserError(
-      error instanceof Error ? error.message : 'These words cannot be read.',
+      error instanceof Error ? error.message : 'I don’t understand these arguments.',
       describeUsage(word),
     );
   }
@@ -75,7 +75,7 @@ export async function withDatabase<T>(
   if (!databaseUrl && !existsSync(join(dataDir, 'database'))) {
     throw new UserError(
       `There is no database in ${dataDir}.`,
-      'Set DATA_DIR or DATABASE_URL as the bot has them.',
+      'Set DATA_DIR or DATABASE_URL to the bot’s values.',
     );
   }
   const database = await openDatabase({ ...store, log, isPatient: true }).catch((error: unknown) => {

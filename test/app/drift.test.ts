@@ -50,7 +50,7 @@ test('the doctor takes new members for harmless, and those that cannot be read n
   expect(watch.examine()).toEqual({
     check: 'cdn answers',
     state: 'ok',
-    says: 'has members that are not read: List Pull Zones: not in the specification: NewLevel',
+    says: 'has fields that the bot does not read: List Pull Zones: not in the specification: NewLevel',
   });
   watch.report(drift({ wrong: ['Enabled'], missing: ['Name'] }));
   expect(watch.examine()).toMatchObject({

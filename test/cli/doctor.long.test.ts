@@ -62,11 +62,11 @@ const findAnswers = async (...words: string[]) =>
 test('answers of the CDN are compared with the specification where there is a key', async () => {
   expect(await findAnswers()).toMatchObject({
     state: 'skipped',
-    says: expect.stringContaining('ask /cdn doctor'),
+    says: expect.stringContaining('type /cdn doctor'),
   });
   const changed: { Weather?: string } = Object.assign(bot.cdn.data.zones[0] ?? {}, { Weather: 'fair' });
   expect(await findAnswers('--key-file', keyFile)).toMatchObject({
-    says: 'has members that are not read: List Pull Zones: not in the specification: Weather',
+    says: 'has fields that the bot does not read: List Pull Zones: not in the specification: Weather',
   });
   delete changed.Weather;
 });

@@ -74,8 +74,8 @@ const schemaStates: Readonly<Record<Awaited<ReturnType<typeof findSchemaState>>,
   empty: { state: 'limited', says: 'not set up yet', fix: 'npm run migrate' },
   older: {
     state: 'limited',
-    says: 'of an older version',
-    fix: 'The next start changes it; with several processes run npm run migrate first.',
+    says: 'from an older version',
+    fix: 'The next start upgrades it; with several processes run npm run migrate first.',
   },
   newer: {
     state: 'failed',
@@ -110,7 +110,7 @@ async function checkRoom({ config }: Subject): Promise<Finding[]> {
       { check, state: 'skipped', says: 'PostgreSQL does not report its free disk space: monitor it there' },
     ];
   const disk = await statfs(existsSync(dataDir) ? dataDir : '.').catch(() => undefined);
-  if (!disk) return [{ check, state: 'skipped', says: 'the system does not say' }];
+  if (!disk) return [{ check, state: 'skipped', says: 'the system does not report it' }];
   const free = disk.bavail * disk.bsize;
   const says = `${formatBytes(free)} free for DATA_DIR`;
   if (free >= leastRoom) return [{ check, state: 'ok', says }];
@@ -143,7 +143,7 @@ async function checkInstallation(subject: Subject): Promise<Finding[]> {
 
 async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Finding[]> {
   if (!drift) {
-    const says = 'without a key only the running bot sees them: ask /cdn doctor, or add --key-file';
+    const says = 'without a key only the running bot can check this: type /cdn doctor, or add --key-file';
     return [{ check: 'cdn answers', state: 'skipped', says }];
   }
   const cdn = createCdn({ ...config.cdn, fetch, onDrift: drift.report });

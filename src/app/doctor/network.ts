@@ -73,7 +73,7 @@ const addresses = [
     path: '/mcp',
     method: 'POST',
     expected: /^HTTP 401$/u,
-    reached: 'takes signed calls of tools at {url}',
+    reached: 'accepts signed tool calls at {url}',
     lost: { state: 'limited', says: 'Slack’s assistant cannot call tools' },
   },
 ] as const;
@@ -122,7 +122,7 @@ async function checkHost(
 ): Promise<Finding> {
   const check = `${whose} ${new URL(url).host}`;
   const proxy = findProxy(url);
-  const way = proxy === undefined ? 'directly' : `by the proxy ${proxy}`;
+  const way = proxy === undefined ? 'directly' : `through the proxy ${proxy}`;
   try {
     // Without a key any answer will do.
     await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
@@ -132,7 +132,7 @@ async function checkHost(
     return {
       check,
       state: 'failed',
-      says: says.includes('proxy') ? says : `${says} It is asked ${way}.`,
+      says: says.includes('proxy') ? says : `${says} The bot connects ${way}.`,
       fix: variable === undefined ? fix : `${fix} ${variable} holds the address.`,
     };
   }

@@ -58,7 +58,7 @@ export async function readKeyring(given: KeyringSource & { inUse?: boolean }): P
   const path = join(createIn, 'encryption-keys');
   if (inUse && !existsSync(path)) {
     throw new UserError(
-      `The key file ${path} is missing, and the database holds what was sealed with it. No new key was made.`,
+      `The key file ${path} is missing, but the database holds values sealed with it. No new key was made.`,
       `Restore ${path} from your backup and start again. If it is lost for good: docs/operating.md, “Lost keyring”.`,
     );
   }
@@ -75,7 +75,7 @@ async function runCommand(command: string): Promise<Secret> {
     const { code, killed } = error as { code?: unknown; killed?: boolean };
     // What it printed may hold a key.
     throw new UserError(
-      `ENCRYPTION_KEYS_COMMAND ${killed ? 'did not end within 30 seconds' : `failed (${String(code)})`}.`,
+      `ENCRYPTION_KEYS_COMMAND ${killed ? 'did not finish within 30 seconds' : `failed (${String(code)})`}.`,
       'Run it in a terminal, as the user that the bot runs as.',
     );
   }

@@ -57,14 +57,14 @@ export async function checkKeyring(db: Db, keyring: Keyring, tables: readonly Se
   if (missing.length > 0) {
     const lines = missing.map((id) => `  - ${id}: ${describeUse(use, id)}`);
     throw new UserError(
-      `The keyring lacks what the database was sealed with:\n${lines.join('\n')}`,
+      `The keyring lacks keys that the database was sealed with:\n${lines.join('\n')}`,
       `Put ${missing.length === 1 ? 'that key' : 'those keys'} back into the keyring, from your backup. Nothing was changed. ${guide}`,
     );
   }
   for (const id of keyring.ids) {
     if (await opensItsRows(db, keyring, id, tables)) continue;
     throw new UserError(
-      `The keyring's key ${id} is not the key that this database was sealed with as ${id}.`,
+      `The keyring’s key ${id} is not the key that this database was sealed with as ${id}.`,
       `Put the right key back under that ID, from your backup; give a new key its own ID. Nothing was changed. ${guide}`,
     );
   }

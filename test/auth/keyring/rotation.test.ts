@@ -79,7 +79,7 @@ test('a new first key is taken over, and all is put under it while people are co
     "Keys of <file>: the first one seals, all of them open.
       k2  nothing yet
       k1  2 linked keys
-    Running processes put everything under k2 within minutes.
+    Running processes reseal everything under k2 within minutes.
     Remove a key once every process runs with this list, and keep it with the backups that need it."
   `);
   await bot.refresh();
@@ -149,13 +149,13 @@ test('rows that do not open are named and left until they are destroyed', async 
     "Keys of <file>: the first one seals, all of them open.
       k2  1 linked key
       k1  1 linked key
-    Running processes put everything under k2 within minutes.
+    Running processes reseal everything under k2 within minutes.
     Remove a key once every process runs with this list, and keep it with the backups that need it.
     1 row not opened: missing keys, or rows that were altered.
       T0ACME000/U0PERSON2"
   `);
 
-  expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners connect again.');
+  expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners must connect again.');
   expect(await there.uses()).toEqual(['k2 linked_keys 1']);
   expect((await bot.keyStore.reveal(person(1)))?.key.reveal()).toBe('key 1');
   expect(await bot.keyStore.reveal(person(2))).toBeUndefined();
@@ -173,7 +173,7 @@ test('a start whose list lacks a key is refused with its id, and its rows are de
   await there.db.insertInto('installations').values(installation).execute();
   await there.write(k2);
   await expect(there.run()).rejects.toThrowErrorMatchingInlineSnapshot(`
-    [UserError: The keyring lacks what the database was sealed with:
+    [UserError: The keyring lacks keys that the database was sealed with:
       - k1: 1 installation, 2 linked keys]
   `);
   expect(await there.status()).toMatchInlineSnapshot(`
