@@ -148,7 +148,13 @@ async function forget(context: Context): Promise<Message> {
 /** Digests and alerts that pause without the person's key. */
 export async function findPausing({ reports, person }: Context) {
   const all = await reports.list(tenantId(person));
-  return all.filter(({ owner, paused }) => owner.userId === person.userId && !paused);
+  return all
+    .filter(({ owner, paused }) => owner.userId === person.userId && !paused)
+    .map(({ subject, ...report }) => {
+      const topics = 'condition' in subject ? [subject.condition] : subject.kinds;
+      const what = [...topics.map(({ label }) => label), ...Object.values(subject.called ?? {})];
+      return { ...report, what: what.join(', ') };
+    });
 }
 
 async function checkAndLink(key: Secret, context: Context) {

@@ -132,7 +132,9 @@ test('disconnect asks, and then forgets the key and the zones that were read wit
 });
 
 function report(id: string, kind: 'digest' | 'alert', owner: Person, more: object = {}) {
-  return { id, kind, owner, channel: 'C0OPS0000', ...more };
+  const label = 'Zones overview';
+  const subject = kind === 'alert' ? { condition: { label } } : { kinds: [{ label }], called: { 7: 'shop' } };
+  return { id, kind, owner, subject, channel: 'C0OPS0000', ...more };
 }
 
 test('disconnect says which digests and alerts of the person pause, and none of others or paused ones', async () => {
@@ -150,12 +152,12 @@ test('disconnect says which digests and alerts of the person pause, and none of 
   const { command, words } = findCommand(parseWords('disconnect'));
   expect(readStable(await findLast(command.run?.(words, context)))).toMatchInlineSnapshot(`
     "*Disconnect your API key?*
-    Pauses digest D1, alert A1. Waiting requests are cancelled.
+    Pauses digest D1 (Zones overview, shop), alert A1 (Zones overview). Waiting requests are cancelled.
     Disconnect"
   `);
   expect(readStable(await findLast(findAction('connect:forget')?.run?.('', context)))).toMatchInlineSnapshot(`
     "Disconnected: the bot deleted your API key. It stays valid until you delete it at https://panel.example/keys.
-    Paused with it: digest \`D1\` in <#C0OPS0000>, alert \`A1\` in your direct messages.
+    Paused with it: digest \`D1\` (Zones overview, shop) in <#C0OPS0000>, alert \`A1\` (Zones overview) in your direct messages.
     Connect another key"
   `);
 });

@@ -69,7 +69,7 @@ test.each([0, 1, 5, 30, 150])(
       linked: { fingerprint: 'f1a9c0de', linkedAt: new Date(0) },
       rights: { operator: true, approver: true, admin: true, may: ['read', 'export', 'change', 'destroy'] },
       commands: named,
-      pausing: list((index) => ({ kind: 'digest', id: `k${index}`, channel: 'C0OPS0000' })),
+      pausing: list((index) => ({ kind: 'digest', id: `k${index}`, what: 'Zones', channel: 'C0OPS0000' })),
       sections: list((index) => ({
         isUrgent: index % 2 === 0,
         blocks: list((line) => ({

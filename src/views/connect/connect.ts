@@ -25,6 +25,8 @@ export function keyButtons(pausing: readonly KeyUser[]): [replace: Button, forge
 export interface KeyUser {
   readonly kind: string;
   readonly id: string;
+  /** `Origin errors, shop` */
+  readonly what: string;
   readonly channel: string;
 }
 
@@ -134,9 +136,9 @@ export function renderDisconnected(done: {
     ? `Disconnected: the bot deleted your API key. It stays valid until you delete it ${inPanel(keysAt)}.`
     : 'You have no API key connected.';
   const requests = cancelled > 0 ? ` ${pluralize(cancelled, 'waiting request')} cancelled.` : '';
-  const reports = pausing.map(({ kind, id, channel }) => {
+  const reports = pausing.map(({ kind, id, what, channel }) => {
     const place = /^[CG]/u.test(channel) ? `<#${channel}>` : 'your direct messages';
-    return `${kind} ${formatCode(id, 40)} in ${place}`;
+    return `${kind} ${formatCode(id, 40)} (${escapeMrkdwn(what, 60)}) in ${place}`;
   });
   const paused = reports.length > 0 ? `\nPaused with it: ${truncateLines(reports, 1_500, ', ')}.` : '';
   const text = `${forgotten}${requests}${paused}`;
@@ -186,8 +188,8 @@ export function renderDisconnectQuestion(pausing: readonly KeyUser[]): Message {
 const disconnectTitle = 'Disconnect your API key?';
 
 function describePausing(pausing: readonly KeyUser[]): string {
-  const names = pausing.map(({ kind, id }) => `${kind} ${id}`);
-  const reports = names.length > 0 ? `Pauses ${listSome(names, 5)}.` : 'Pauses your digests and alerts.';
+  const names = pausing.map(({ kind, id, what }) => `${kind} ${id} (${plainText(what, 40)})`);
+  const reports = names.length > 0 ? `Pauses ${listSome(names, 3)}.` : 'Pauses your digests and alerts.';
   return `${reports} Waiting requests are cancelled.`;
 }
 
