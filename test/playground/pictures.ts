@@ -56,6 +56,8 @@ try {
   cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
   await approver.press('approvals:approve', { ts: card.ts });
   await page.getByRole('button', { name: 'Record what I found' }).waitFor();
+  // The card is drawn again once it is edited for the channel.
+  await page.waitForTimeout(1000);
   await take(page, 'approval-unknown');
 
   await look('ops');
