@@ -54,8 +54,11 @@ export function createOriginErrorCounter(options: {
   }
 
   function countPrefix(prefix: string, times: number): void {
-    const counted = prefixes.has(prefix) || prefixes.size < maxPrefixes ? prefix : 'other paths';
-    prefixes.set(counted, (prefixes.get(counted) ?? 0) + times);
+    const isNew = !prefixes.has(prefix);
+    const counted = isNew && prefixes.size >= maxPrefixes ? 'other paths' : prefix;
+    // A part of a line would hold all of it in memory.
+    const own = isNew ? Buffer.from(counted).toString() : counted;
+    prefixes.set(own, (prefixes.get(own) ?? 0) + times);
   }
 
   return {

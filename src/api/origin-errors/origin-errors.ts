@@ -22,7 +22,7 @@ export interface OriginError {
   readonly errorCode: string | undefined;
   readonly statusCode: number | undefined;
   readonly serverZone: string | undefined;
-  /** Without its query. */
+  /** Without its query; the document is parsed only where the position of the path is not certain. */
   readonly path: () => string | undefined;
   /** Parsed on demand, since counting does not need it; undefined if the document is invalid. */
   readonly details: () => OriginErrorDetails | undefined;
@@ -97,9 +97,18 @@ function readEntry(raw: unknown, times: Times): OriginError | undefined {
     errorCode: readWord(labels['ErrorCode']) ?? details()?.errorCode,
     statusCode: readStatus(labels['StatusCode']) ?? details()?.statusCode,
     serverZone: readWord(labels['ServerZone']),
-    path: () => details()?.requestUrl?.split(/[?#]/u, 1)[0],
+    path: () => readLeadingPath(log) ?? details()?.requestUrl?.split(/[?#]/u, 1)[0],
     details,
   };
+}
+
+/** The path, if RequestUrl is the first member. Parsing every document would double the time of half a million entries. */
+function readLeadingPath(log: unknown): string | undefined {
+  if (typeof log !== 'string' || !log.endsWith('}')) return undefined;
+  // The path ends with the string, or where its query begins.
+  const [, path, end] = /^\{"RequestUrl":"([^"\\?#]{0,2000})(.)/su.exec(log) ?? [];
+  if (path === undefined || end === '\\') return undefined;
+  return /[@=]/u.test(path) ? redactPath(path) : path;
 }
 
 const maxUrlLength = 2000;
