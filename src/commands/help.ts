@@ -116,6 +116,10 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
     })),
   );
   if (wanted === 'all') return views.renderAllCommands(all);
+  if (wanted === '') {
+    const usable = all.filter(({ decision }) => views.isUsable(decision));
+    return views.renderMenu(usable, linked, all.length - usable.length);
+  }
   const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
   // Alone, even if the person may not run them.
   const named = found.filter(({ command }) =>
@@ -123,7 +127,6 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   );
   const shown = named.length > 0 ? named : found;
   const mine = shown.filter(({ decision }) => views.isUsable(decision));
-  if (wanted === '') return views.renderMenu(mine, linked, all.length - mine.length);
   if (shown.length > 0) return views.renderFound(wanted, mine.length > 0 ? mine : shown, linked);
   const names = listNames(features);
   const words = parseWords(wanted);
