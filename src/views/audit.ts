@@ -183,12 +183,14 @@ function name(text: Fact, most = 40): string {
   return escapeMarkup(plainText(String(text ?? ''), most));
 }
 
+const mostFacts = 5;
+
 function nameFacts({ event, subject, actor, detail }: AuditRecord): string {
   const facts = Object.entries(detail).map(
-    ([fact, value]) => `${humanize(fact)} ${plainText(String(value), 60)}`,
+    ([fact, value]) => `${escapeMarkup(humanize(fact))} ${value === null ? 'none' : nameId(value)}`,
   );
   const about = subject === null || subject === actor ? '' : `: ${nameId(subject)}`;
-  return `${escapeMarkup(capitalize(humanize(event)))}${about}${facts.length > 0 ? ` (${name(facts.join(', '), 150)})` : ''}`;
+  return `${escapeMarkup(capitalize(humanize(event)))}${about}${facts.length > 0 ? ` (${facts.slice(0, mostFacts).join(', ')})` : ''}`;
 }
 
 /** `Settings, version 3: operators, confirmed by @Carol`: the names of what changed, and the second admin. */

@@ -31,7 +31,7 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
   return message(text, [
     section(truncateLines([`*${text}*`, ...[...problems.values()].flatMap(listProblems)], 2800)),
     listSkipped(ofState('skipped')),
-    ok.length > 0 && section(`*OK:* ${escapeMrkdwn(ok.join(', '), 2800)}`),
+    ok.length > 0 && section(`*OK:* ${nameChecks(ok.join(', '), 2800)}`),
     actions(commandButton('Check again', 'doctor')),
     context([
       '`npm run doctor` in a terminal says more, even while the bot is down',
@@ -52,12 +52,17 @@ function listProblems(findings: readonly Finding[]): string[] {
 }
 
 function listChecks(findings: readonly Finding[]): string {
-  return escapeMrkdwn(findings.map(({ check }) => check).join(', '), 200);
+  return nameChecks(findings.map(({ check }) => check).join(', '), 200);
 }
 
 function listSkipped(findings: readonly Finding[]): Maybe<SectionBlock> {
   const each = findings.map(({ check, says }) => `${check} (${says})`);
-  return each.length > 0 && section(`*Not checked:* ${escapeMrkdwn(each.join(', '), 2800)}`);
+  return each.length > 0 && section(`*Not checked:* ${nameChecks(each.join(', '), 2800)}`);
+}
+
+/** With channels as people read them: an ID says nothing. */
+function nameChecks(checks: string, most: number): string {
+  return escapeMrkdwn(checks, most).replaceAll(/\bchannel ([CG][A-Z0-9]{8,})\b/gu, 'channel <#$1>');
 }
 
 const values = [1, 2];

@@ -269,7 +269,7 @@ describe('every word that can be recorded', () => {
     const detail = { rows: 12, where: 'C0OPS0000', secret_thing: '<b>' };
     const unknown = { ...entry, actor: 'system', subject: 'a zone' };
     expect(read({ ...unknown, event: 'moon-landed', detail })).toMatchInlineSnapshot(
-      `"Moon landed: a zone (rows 12, where C0OPS0000, secret thing &lt;b&gt;)"`,
+      `"Moon landed: a zone (rows 12, where <#C0OPS0000>, secret thing &lt;b&gt;)"`,
     );
     for (const event of ['toString', '__proto__', '<!here>'])
       expect(read({ ...unknown, event, detail: {} })).toContain('a zone');
