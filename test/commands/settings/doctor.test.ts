@@ -97,7 +97,7 @@ test('membership of a digest’s channel, with and without the scope that tells 
   if (!channel) throw new Error('no channel');
   const look = async (withheld: readonly string[]): Promise<string[]> => {
     bot.slack.script.withholdScopes(withheld);
-    return findLines(await examine(), /channel \S*C0OPS/);
+    return findLines(await examine(), /channel \S*ops/);
   };
   const seen = {
     'as a member': await look([]),
