@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Step } from '../../../simulator/slack/server.ts';
+import { connect, startBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { says as ledgerSays } from '../operations/words.ts';
 import {
@@ -8,6 +9,7 @@ import {
   bob,
   configure,
   countDeleteRequests,
+  ops,
   startApprovalWorkspace,
   type Volumes,
 } from '../operations/workspace.ts';
@@ -130,14 +132,12 @@ describe('a deletion that no approver has to approve', () => {
 });
 
 test('a step whose work died ends with an error', async () => {
-  // Ten minutes of the bot's clock end in two seconds of the queue's.
-  const team = await startApprovalWorkspace({ now: () => new Date(Date.now() - 598_000) });
-  try {
-    team.bot.cdn.faults.add({ delayMs: 30_000, times: Number.POSITIVE_INFINITY });
-    const step = await team.bot.slack.step('zones_needing_attention', {}, { by: alice });
-    expect(await step.ended(10_000)).toMatchSnapshot();
-  } finally {
-    team.bot.cdn.faults.clear();
-    await team.bot.stop();
-  }
+  // Ten minutes of the bot's clock end in a second of the queue's.
+  await using bot = await startBot({ zones: 1, now: () => new Date(Date.now() - 599_000) });
+  await connect(bot, alice, ops);
+  const held = Promise.withResolvers<void>();
+  bot.cdn.faults.add({ until: held.promise, times: Number.POSITIVE_INFINITY });
+  const step = await bot.slack.step('zones_needing_attention', {}, { by: alice });
+  expect(await step.ended(10_000)).toMatchSnapshot();
+  held.resolve();
 });
