@@ -239,7 +239,7 @@ describe('/cdn audit', () => {
             detail: fc.dictionary(member, fc.oneof(text, fc.integer(), fc.boolean()), { maxKeys: 20 }),
             requestId: fc.option(text, { nil: undefined }),
           }),
-          { minLength: 1, maxLength: 10 },
+          { minLength: 5, maxLength: 10 },
         ),
         async (entries) => {
           for (const entry of entries) await audit.record({ tenant: acme, ...entry });
@@ -247,7 +247,7 @@ describe('/cdn audit', () => {
           await somebody.run('audit 10');
         },
       ),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -22,6 +22,7 @@ describe('a variable is set', () => {
     variableId = String(variable?.Id);
   });
   afterEach(async () => {
+    team.rest();
     for (const member of [team.alice, team.bob]) while (member.modal()) await member.closeModal();
   });
   afterAll(async () => {
