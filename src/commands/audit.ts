@@ -100,8 +100,10 @@ const csvColumns: readonly CsvColumn<AuditRecord>[] = [
 /** Reads `[n] [@somebody] [kind]` in any order. @throws UserError that names the mistake. */
 function readQuery(words: Words): views.AuditView {
   let view: views.AuditView = { most: defaultLimit, who: undefined, kind: undefined };
-  const [unknown] = Object.keys(words.named);
+  const { page, ...others } = words.named;
+  const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw unknownKind(unknown);
+  if (page !== undefined) view = { ...view, page: Number(page) };
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
     else if (/^@?[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word.replace('@', '') };

@@ -28,7 +28,8 @@ const nameCommand: Command = {
     return name.length > 0 || isList(list) ? undefined : views.renderNameForm(readKind(kind), id);
   },
   async run({ list }, context) {
-    if (isList(list)) return views.renderNames(await context.names.list(tenantId(context.person)));
+    if (isList(list))
+      return views.renderNames(await context.names.list(tenantId(context.person)), Number(list[1] ?? 1));
     const [typedKind, id = '', ...words] = list;
     const kind = readKind(typedKind);
     if (!kind)
@@ -46,8 +47,8 @@ const nameCommand: Command = {
   },
 };
 
-function isList([first = '', ...others]: readonly string[]): boolean {
-  return first.toLowerCase() === 'list' && others.length === 0;
+function isList([first = '', page = '1', ...others]: readonly string[]): boolean {
+  return first.toLowerCase() === 'list' && /^\d+$/u.test(page) && others.length === 0;
 }
 
 function readKind(typed = ''): NamedKind | undefined {

@@ -1,8 +1,8 @@
-import type { SectionBlock } from '@slack/types';
 import type { Audit, AuditEvent, AuditRecord, Broken } from '../auth/audit/audit.ts';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { button, commandButton, overflow, selectOf } from './blocks/buttons.ts';
 import { formatInteger, formatMoment, pluralize } from './blocks/format.ts';
+import { listHeight, renderPage } from './blocks/table.ts';
 import {
   capitalize,
   escapeMarkup,
@@ -17,6 +17,7 @@ export interface AuditView {
   readonly who: string | undefined;
   readonly kind: string | undefined;
   readonly most: number;
+  readonly page?: number | undefined;
 }
 
 interface AuditList {
@@ -31,19 +32,22 @@ export function renderAuditList({ view, records, kinds, state, takenAt }: AuditL
   const lines = records.map(renderAuditLine);
   /** The typed words that show the same list with a change. */
   const at = (change: Partial<AuditView>): string => {
-    const { most, who, kind } = { ...view, ...change };
-    return join(['audit', String(most), who, kind], ' ');
+    const { most, who, kind, page } = { ...view, page: undefined, ...change };
+    return join(['audit', String(most), who, kind, page && `page:${page}`], ' ');
   };
   const headline = join([describeIntegrity(state), describeSelection(view, lines.length)], '\n');
   const head = state.head ? `Head ${formatCode(state.head.hash.slice(0, 12))} · ` : '';
   const entry = (label: string, kind: string | undefined) => button(label, 'audit:list:kind', at({ kind }));
+  const turn = (label: string, page: number) => button(label, 'audit:list:page', at({ page }));
+  const { picture, pages, chosen } = renderPage(lines, { page: view.page, height: listHeight, turn });
   return message(unbold(headline), [
     section(headline),
-    ...renderLines(lines),
+    ...picture,
     actions(
       selectOf('Kind', [entry('All kinds', undefined), ...kinds.map((kind) => entry(nameKind(kind), kind))], {
         chosen: view.kind === undefined ? 'All kinds' : nameKind(view.kind),
       }),
+      selectOf(chosen, pages, { chosen, nth: 1 }),
       lines.length > 0 && button('Download CSV', 'audit:file', at({})),
       overflow(
         button('Refresh', 'audit:list:refresh', at({})),
@@ -61,27 +65,6 @@ export function renderAuditList({ view, records, kinds, state, takenAt }: AuditL
 
 function nameKind(kind: string): string {
   return capitalize(kind.replaceAll('-', ' '));
-}
-
-// Characters of a section: https://docs.slack.dev/reference/block-kit/blocks/section-block
-const maxSection = 2_900;
-// Upper bound for all lines; the file has the rest.
-const maxCharacters = 10_000;
-
-function renderLines(lines: readonly string[]): SectionBlock[] {
-  const sections: string[] = [];
-  let left = maxCharacters;
-  for (const [nth, line] of lines.entries()) {
-    left -= line.length;
-    if (left < 0) {
-      sections.push(`${pluralize(lines.length - nth, 'older record')} in the CSV`);
-      break;
-    }
-    const last = sections.at(-1);
-    if (last === undefined || last.length + line.length > maxSection) sections.push(line);
-    else sections[sections.length - 1] = `${last}\n${line}`;
-  }
-  return sections.map((text) => section(text));
 }
 
 function describeIntegrity({ head, verdict, since }: AuditList['state']): string {

@@ -2,10 +2,11 @@ import type { ModalView, Option, PlainTextOption } from '@slack/types';
 import type { ChannelZone, Named, NamedKind } from '../auth/names.ts';
 import { toNameKey } from '../lib/names.ts';
 import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
-import { commandButton, replacingButton } from './blocks/buttons.ts';
+import { commandButton, replacingButton, selectOf } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
 import { modal, option, select, textInput } from './blocks/inputs.ts';
-import { escapeMrkdwn, formatCode, truncateLines } from './blocks/text.ts';
+import { renderPage } from './blocks/table.ts';
+import { escapeMrkdwn, formatCode } from './blocks/text.ts';
 
 const kindNames: Readonly<Record<NamedKind, string>> = {
   app: 'app',
@@ -65,16 +66,20 @@ export function renderNamed({
   );
 }
 
-export function renderNames(all: readonly Named[]): Message {
+export function renderNames(all: readonly Named[], page?: number): Message {
   const text = all.length === 0 ? 'No names yet' : pluralize(all.length, 'name');
   const lines = all.map(
     ({ kind, id, name, by }) =>
       `*${escapeMrkdwn(name)}* · ${kindNames[kind]} ${formatCode(id, 60)} · <@${by}>`,
   );
+  const { picture, pages, chosen } = renderPage(lines, {
+    page,
+    turn: (label, nth) => replacingButton(label, `name list ${nth}`),
+  });
   return message(text, [
     section(`*${text}*`),
-    lines.length > 0 && section(truncateLines(lines, 2_900)),
-    actions(commandButton('Give an ID a name', 'name')),
+    ...picture,
+    actions(commandButton('Give an ID a name', 'name'), selectOf(chosen, pages, { chosen })),
     context('Type a name in place of its ID: `/cdn app checkout`'),
   ]);
 }

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
+import { renderLongLists } from '../support/long-lists.ts';
 import { saveSettings } from '../support/settings.ts';
 import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
 
@@ -115,6 +116,21 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
       expect(rows).toBeLessThanOrEqual(1);
     });
   });
+
+  test.each(Object.entries(renderLongLists()))(
+    '%s with long names are one screen of a phone',
+    async (_, list) => {
+      const before = await page.locator('#log .message').count();
+      const { text, blocks } = list;
+      await fetch(`${playground.slack.url}/api/chat.postMessage`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${playground.slack.botToken}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ channel: ops, text, blocks }),
+      });
+      await expect.poll(() => page.locator('#log .message').count()).toBeGreaterThan(before);
+      expect(await measure()).toBeLessThanOrEqual(screen);
+    },
+  );
 
   test.each([1200, 390])('origin errors are leafed through by their menus, %d pixels wide', async (width) => {
     await page.setViewportSize({ width, height: 860 });

@@ -40,12 +40,10 @@ const approvalsCommand: Command = {
   task: 'Act',
   examples: ['approvals'],
   needs: 'none',
-  run: (_, context) => list(context),
+  async run({ list: [page = '1'] }, context) {
+    return lists.renderApprovalList(await loadLists(context), context.now(), Number(page));
+  },
 };
-
-async function list(context: Context): Promise<Message> {
-  return lists.renderApprovalList(await loadLists(context), context.now());
-}
 
 async function loadLists({ ledger, person, authorizer }: Context): Promise<lists.ApprovalLists> {
   const [policy, actor] = await Promise.all([authorizer.policy(), authorizer.actor()]);

@@ -147,7 +147,8 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
       const { verb, id, more } = readWords(words);
       if (verb === 'list') {
         const isVisible = ({ channel }: Report, admin: boolean) => admin || channel === context.channelId;
-        return views.renderList(kind, await list(context, isVisible), context.now());
+        const rows = await list(context, isVisible);
+        return views.renderList(kind, rows, { asOf: context.now(), page: Number(id ?? 1) });
       }
       const work = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
       if (work && id !== undefined) return work(id, context, more);

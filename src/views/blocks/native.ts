@@ -69,29 +69,31 @@ export function writeRow(cells: DataTableBlock['rows'][number]): string {
 }
 
 /** As many lines a page as a phone shows below `names`, with the line that says how many more there are. */
-export function paginate(lines: readonly string[], names = ''): string[][] {
+export function paginate(lines: readonly string[], names = '', height = screen.lines): string[][] {
   const pages: string[][] = [];
   const taken = names === '' ? 0 : countScreenLines(names);
   const most = taken > 0 ? maxRows - 1 : maxRows;
   let left = 0;
   for (const [nth, line] of lines.entries()) {
     const page = pages.at(-1);
-    const height = countScreenLines(line);
+    const own = countScreenLines(line);
     const isLast = nth === lines.length - 1;
-    if (page && left - height >= (isLast ? 0 : 1) && page.length < (isLast ? most : most - 1)) {
+    if (page && left - own >= (isLast ? 0 : 1) && page.length < (isLast ? most : most - 1)) {
       page.push(line);
-      left -= height;
+      left -= own;
     } else {
       pages.push([line]);
-      left = screen.lines - taken - height;
+      left = height - taken - own;
     }
   }
   return pages;
 }
 
-function countScreenLines(line: string): number {
-  const shown = stripMarkup(line).replaceAll(/<!date[^>]*>/gu, 'today at 10:15');
-  return Math.max(1, Math.ceil(shown.length / screen.characters));
+function countScreenLines(text: string): number {
+  const lines = stripMarkup(text)
+    .replaceAll(/<!date[^>]*>/gu, 'today at 10:15')
+    .split('\n');
+  return lines.reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / screen.characters)), 0);
 }
 
 const maxCell = 150;

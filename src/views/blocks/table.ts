@@ -15,6 +15,9 @@ export interface Table {
   readonly total?: number;
 }
 
+/** Of a list with nothing but a headline and a row of buttons around it. */
+export const listHeight = 22;
+
 /** What fits a phone together with the sentence and the buttons. */
 const pageSize = 5;
 
@@ -60,6 +63,8 @@ interface Pages {
   readonly total?: number;
   /** From 1. */
   readonly page?: number | undefined;
+  /** Lines of a phone; more where little stands around them. */
+  readonly height?: number;
   /** The button of a page. */
   readonly turn?: (label: string, page: number) => Button;
 }
@@ -82,19 +87,21 @@ export function renderLines({
 /** As many lines below `names` as a phone shows, and the buttons of all pages. */
 export function renderPage(
   lines: readonly string[],
-  { total = lines.length, page = 1, turn }: Pages = {},
+  { total = lines.length, page = 1, height, turn }: Pages = {},
   names = '',
 ) {
-  const pages = paginate(lines, names);
+  const pages = paginate(lines, names, height);
   const ends = pages.map((_, nth) => pages.slice(0, nth + 1).flat().length);
   const at = pages[page - 1] ? page - 1 : 0;
+  const end = ends[at] ?? 0;
   const buttons = pages.flatMap((shown, nth) => {
     const end = ends[nth] ?? 0;
     return turn?.(`${end - shown.length + 1}–${end} of ${formatInteger(total)}`, nth + 1) ?? [];
   });
   return {
-    picture:
-      lines.length > 0 ? [section([names, ...(pages[at] ?? []), andMore(total - (ends[at] ?? 0))])] : [],
+    picture: lines.length > 0 ? [section([names, ...(pages[at] ?? []), andMore(total - end)])] : [],
+    /** Of the lines that it shows. */
+    range: [end - (pages[at]?.length ?? 0), end] as const,
     pages: buttons.length > 1 ? buttons : [],
     chosen: buttons[at]?.text.text ?? '',
   };

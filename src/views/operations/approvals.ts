@@ -1,7 +1,15 @@
 import type { Button, KnownBlock } from '@slack/types';
 import { actions, context, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton, selectOf } from '../blocks/buttons.ts';
+import {
+  button,
+  commandButton,
+  confirmation,
+  connectButton,
+  replacingButton,
+  selectOf,
+} from '../blocks/buttons.ts';
 import { andMore, countOf, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
+import { listHeight, renderPage } from '../blocks/table.ts';
 import {
   capitalize,
   escapeMrkdwn,
@@ -223,20 +231,33 @@ export interface ApprovalLists {
 }
 
 /** What waits for a person, and what they asked for. */
-export function renderApprovalList({ waiting, requested, isApprover }: ApprovalLists, asOf: Date): Message {
+export function renderApprovalList(
+  { waiting, requested, isApprover }: ApprovalLists,
+  asOf: Date,
+  page?: number,
+): Message {
   const text = waiting.length === 0 ? 'Nothing is waiting for your approval' : countWaiting(waiting);
   const mine = requested.length === 0 ? 'You have not asked for anything lately.' : '*You asked to*';
   const lines = requested.map(
     (one) => `${one.words.what}\n${renderState(one)} · ${formatMoment(one.movedAt)}`,
   );
+  // The buttons of a request that waits are as high as two lines.
+  const heights = [...waiting.map((one) => `${describeWaiting(one)}\n\n`), ...lines];
+  const { range, pages, chosen } = renderPage(heights, {
+    page,
+    height: listHeight,
+    turn: (label, nth) => replacingButton(label, `approvals ${nth}`),
+  });
+  const own = lines.slice(...range.map((end) => Math.max(0, end - waiting.length)));
   return message(text, [
     section([
       `*${text}*`,
       !isApprover && 'You are not an approver. Admins name approvers in `/cdn settings`.',
     ]),
-    ...renderWaiting(waiting),
-    section(truncateLines([mine, ...lines], 2800)),
+    ...waiting.slice(...range).flatMap(renderWaiting),
+    (own.length > 0 || requested.length === 0) && section([mine, ...own]),
     actions(
+      selectOf(chosen, pages, { chosen, nth: 1 }),
       selectOf('Cancel or record…', requested.flatMap(renderChoice)),
       commandButton('Refresh', 'approvals'),
     ),
@@ -257,29 +278,28 @@ function renderChoice(operation: ShownOperation): Button[] {
 }
 
 export function renderHomeSection(waiting: readonly ShownOperation[], open: number): KnownBlock[] {
+  const more = andMore(waiting.length - mostAtHome);
   const yours = open > 0 && `${pluralize(open, 'request of yours is', 'requests of yours are')} open`;
   return [
     section(
       join([waiting.length > 0 && `*${countWaiting(waiting)}*`, yours], ' · '),
       commandButton('Approvals', 'approvals'),
     ),
-    ...renderWaiting(waiting),
+    ...waiting.slice(0, mostAtHome).flatMap(renderWaiting),
+    ...(more ? [context(`${more}: see the approval channel`)] : []),
   ];
 }
 
-const mostListed = 8;
+const mostAtHome = 8;
 
-function renderWaiting(waiting: readonly ShownOperation[]): KnownBlock[] {
-  const blocks = waiting.slice(0, mostListed).flatMap((operation) => {
-    const { words, expiresAt } = operation;
-    const when = `needs ${describeMissing(operation)} · expires ${formatMoment(expiresAt)}`;
-    return [
-      section(`${nameRequester(operation).replace(/,$/u, '')}: ${words.what}\n${when}`),
-      actions(...decisionButtons(operation)),
-    ];
-  });
-  const more = andMore(waiting.length - mostListed);
-  return more ? [...blocks, context(`${more}: see the approval channel`)] : blocks;
+function describeWaiting(operation: ShownOperation): string {
+  const { words, expiresAt } = operation;
+  const when = `needs ${describeMissing(operation)} · expires ${formatMoment(expiresAt)}`;
+  return `${nameRequester(operation).replace(/,$/u, '')}: ${words.what}\n${when}`;
+}
+
+function renderWaiting(operation: ShownOperation): KnownBlock[] {
+  return [section(describeWaiting(operation)), actions(...decisionButtons(operation))];
 }
 
 export type ShownAnswer<Shown = ShownOperation> =

@@ -1,8 +1,17 @@
 import type { Button, KnownBlock, Overflow } from '@slack/types';
 import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, confirmation, connectButton, overflow } from '../blocks/buttons.ts';
+import {
+  button,
+  commandButton,
+  confirmation,
+  connectButton,
+  overflow,
+  replacingButton,
+  selectOf,
+} from '../blocks/buttons.ts';
 import { formatCount, formatInteger, formatMoment, pluralize } from '../blocks/format.ts';
 import { formResult } from '../blocks/inputs.ts';
+import { listHeight, renderPage } from '../blocks/table.ts';
 import { capitalize, formatCode, join, type Maybe, truncateMarkup } from '../blocks/text.ts';
 import {
   type Alert,
@@ -172,11 +181,12 @@ const nothing = {
   alert: 'No alerts yet. An alert tells you when something starts, changes or resolves.',
 } as const;
 
-/** Lines with a menu each, then short lines by the ten: a message has 50 blocks and 12,000 characters. */
-const mostMenus = 15;
-const mostChunks = 5;
-
-export function renderList(kind: Report['kind'], rows: readonly Listed[], asOf: Date): Message {
+/** As many as a phone shows, the urgent first. */
+export function renderList(
+  kind: Report['kind'],
+  rows: readonly Listed[],
+  { asOf, page }: { readonly asOf: Date; readonly page?: number | undefined },
+): Message {
   const create = commandButton(`New ${kind}`, `${kind} new`, 0, { style: 'primary' });
   if (rows.length === 0) return say(nothing[kind], actions(create));
   const count = (flag: Flag): number => rows.filter(({ state }) => state.flags.includes(flag)).length;
@@ -185,22 +195,15 @@ export function renderList(kind: Report['kind'], rows: readonly Listed[], asOf: 
   );
   const text = join([pluralize(rows.length, kind), ...counts], ', ');
   const sorted = sortRows(rows);
-  const others = Array.from({ length: mostChunks }, (_, nth) =>
-    sorted.slice(mostMenus + nth * 10, mostMenus + (nth + 1) * 10),
-  );
-  const more = rows.length - mostMenus - mostChunks * 10;
+  const { range, pages, chosen } = renderPage(sorted.map(describeRow), {
+    page,
+    height: listHeight,
+    turn: (label, nth) => replacingButton(label, `${kind} list ${nth}`),
+  });
   return message(text, [
     section(`${count('firing') > 0 ? ':rotating_light: ' : ''}*${text}*`),
-    ...sorted.slice(0, mostMenus).flatMap(renderRow),
-    ...others.map(
-      (ten) =>
-        ten.length > 0 &&
-        section(
-          ten.map(({ report }) => truncateMarkup(`${formatCode(report.id)} ${describeContent(report)}`, 100)),
-        ),
-    ),
-    more > 0 && context(`and ${pluralize(more, `more ${kind}`)}`),
-    actions(create),
+    ...sorted.slice(...range).flatMap(renderRow),
+    actions(create, selectOf(chosen, pages, { chosen })),
     context(`as of ${formatMoment(asOf)}`),
   ]);
 }
@@ -226,10 +229,17 @@ export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): Kno
   ];
 }
 
-function renderRow({ report, state, own, manages }: Listed): KnownBlock[] {
+/** What it is and how it goes; whose it is only of others. */
+function describeRow({ report, state, own }: Listed): string {
   const { id, channel, owner } = report;
-  const facts = join([state.text, formatReaders(channel, owner.userId)], ' · ');
-  const lines = section(truncateMarkup(`${formatCode(id)} ${describeContent(report)}\n${facts}`, 500));
+  const place = own && channel !== owner.userId ? formatPlace(channel) : formatReaders(channel, owner.userId);
+  const what = truncateMarkup(`${formatCode(id)} ${describeContent(report)}`, 72);
+  return truncateMarkup(`${what}\n${join([state.text, place], ' · ')}`, 500);
+}
+
+function renderRow(row: Listed): KnownBlock[] {
+  const { report, own, manages } = row;
+  const lines = section(describeRow(row));
   const takeOver = !own && canBeTakenOver(report) && takeOverButton(report);
   if (!manages) return [takeOver ? { ...lines, accessory: takeOver } : lines];
   const menu = manageMenu(report);
@@ -246,18 +256,12 @@ export function describeDigest(
   last: { readonly due: Date; readonly state: string } | undefined,
 ): State {
   const next = nextDue ? `next ${formatMoment(nextDue)}` : 'not scheduled';
-  const text = join(
-    [
-      paused ? describePaused(paused) : next,
-      last ? `last ${formatMoment(last.due)}: ${ends[last.state] ?? 'in progress'}` : 'has not run yet',
-    ],
-    ' · ',
-  );
+  const ended = last && `last ${formatMoment(last.due)}: ${ends[last.state] ?? 'in progress'}`;
+  const text = join([paused ? describePaused(paused) : next, last?.state !== 'sent' && ended], ' · ');
   return { text, flags: paused ? ['paused'] : [] };
 }
 
 const ends: Readonly<Record<string, string>> = {
-  sent: 'posted',
   quiet: 'nothing to report',
   skipped: 'skipped',
   failed: 'failed',
@@ -287,7 +291,9 @@ export function describeAlert(
     ],
     ' · ',
   );
-  const checked = checkedAt ? `last check ${formatMoment(checkedAt)}` : 'not checked yet';
+  const checked = checkedAt
+    ? firing === undefined && `last check ${formatMoment(checkedAt)}`
+    : 'not checked yet';
   const unknown = describeUnknown(evidence);
   const isJudged = subject.condition.isEvent || countJudged(evidence) > 0;
   const ok = unknown

@@ -115,7 +115,9 @@ describe('/cdn audit', () => {
     expect(headline(first)).toMatchSnapshot('the newest of many');
     expect(readNumbers(first)).toHaveLength(6);
     const [actionId, value] = buttons(first).get('Show 50') ?? [];
-    expect(readNumbers((await somebody.press(actionId ?? '', value ?? '')).at(-1))).toHaveLength(50);
+    const pages = (await somebody.press(actionId ?? '', value ?? '')).at(-1);
+    const [last] = await somebody.press('audit:list:page', 'audit 50 page:6');
+    expect([readNumbers(pages).at(0), readNumbers(last).at(-1)]).toEqual([64, 15]);
     expect(readNumbers(first).at(0)).toBe(64);
     await insertRecords(database, 3);
     const [fresh] = await somebody.press(...(buttons(first).get('Refresh') ?? ['', '']));
@@ -184,7 +186,7 @@ describe('/cdn audit', () => {
     const [answer] = await somebody.run('audit 100');
     expect(headline(answer)).toMatchSnapshot('of 1,203 records');
     expect(readNumbers(answer).at(0)).toBe(1203);
-    expect(readStable(answer)).toContain('older records');
+    expect(readText(answer)).toContain('91–100 of 100');
     const [newest] = await createAudit({ db: database.db, now: () => at }).recent(acme, 1);
     expect(readText(answer)).toContain(`Head \`${newest?.hash.slice(0, 12)}\``);
   });

@@ -29,10 +29,16 @@ const row = (nth: number): Listed => ({
   manages: true,
 });
 
-test.each([0, 1, 15, 16, 200, 1_000])('a list of %i reports is a message that Slack takes', (count) => {
+test.each([0, 1, 15, 200, 1_000])('the pages of %i reports are messages that Slack takes', (count) => {
   const rows = Array.from({ length: count }, (_, nth) => row(nth));
-  const message = renderList('alert', rows, new Date(0));
-  expect(findMessageProblems(message)).toEqual([]);
-  const text = JSON.stringify(message.blocks);
-  expect(rows.filter(({ report }) => text.includes(report.id))).toHaveLength(Math.min(count, 65));
+  const shown = new Set<string>();
+  for (let page = 1; page === 1 || shown.size < count; page += 1) {
+    const message = renderList('alert', rows, { asOf: new Date(0), page });
+    expect(findMessageProblems(message)).toEqual([]);
+    const text = JSON.stringify(message.blocks);
+    const found = rows.filter(({ report }) => text.includes(report.id));
+    for (const { report } of found) shown.add(report.id);
+    if (page > count) break;
+  }
+  expect(shown.size).toBe(count);
 });
