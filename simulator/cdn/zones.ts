@@ -190,6 +190,7 @@ export function zone(changes: Partial<PullZone> & { Name: string }): PullZone {
     ...like,
     Id: id,
     OriginUrl: `https://origin-${changes.Name}.example.com`,
+    OriginType: 0,
     Enabled: true,
     Suspended: false,
     MonthlyBandwidthLimit: 0,

@@ -96,6 +96,9 @@ const keyWords =
   /authori[sz]|authenti|\bkeys?\b|token|permission|forbidden|access denied|\brole|privilege|sign(?:ed)? in|\blog(?:ged)? ?in\b/iu;
 /** With these no word of `otherCauses` matters. */
 const surelyKey = /\b(?:api|access|account|your)[ -]?keys?\b|accesskey|credential/iu;
+/** `The key expired 3 days ago`, but not of the continuation token. */
+const endedKey =
+  /(?<!\b(?:cache|continuation|filter|next|page|query|sort)[ -]?)\b(?:key|token|jwt|session|password|authentication)s?(?: \w+){0,4} (?:expired|revoked|disabled|deleted|rotated|reset|replaced|deactivated|no longer|too old|valid (?:only )?until)\b|\b(?:expired|revoked|disabled|deactivated)(?: (?!cache|continuation)\w+)? (?:key|token|jwt|session|password)s?\b/iu;
 const otherCauses =
   /\b(?:window|range|hours?|days?|dates?|plan|subscription|filters?|fields?|too many|too long|suspended|continuation|cache|unexpected|limit|quota)\b/iu;
 
@@ -104,7 +107,7 @@ function isAboutKey({ kind, serviceMessage = '', errorKey = '', fieldErrors }: E
   if (kind === 'envelope' && errorKey !== '') return false;
   const message = fieldErrors.length > 0 ? fieldErrors.map((one) => one.message).join(' ') : serviceMessage;
   const words = `${message} ${errorKey.replaceAll('_', ' ')}`;
-  if (words.trim() === '' || surelyKey.test(words)) return true;
+  if (words.trim() === '' || surelyKey.test(words) || endedKey.test(words)) return true;
   return keyWords.test(words) && !otherCauses.test(words);
 }
 

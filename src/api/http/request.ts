@@ -181,7 +181,11 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       error: (code) => fail(code),
       async json() {
         const text = await readText(maxJsonBytes);
-        if ((text.match(/,/gu)?.length ?? 0) > maxParts) throw fail('unexpected');
+        // Not those within a text.
+        const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/gsu, '');
+        if ((outside.match(/,/gu)?.length ?? 0) > maxParts) throw fail('unexpected');
+        // A compressed body of which nothing came out was cut.
+        if (text.trim() === '' && headers.has('content-encoding')) throw fail('cut');
         if (text.trim() === '') return undefined;
         try {
           return parseWithExactIds(text);

@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
@@ -243,16 +243,39 @@ function normalizeEscape(escape: string): string {
 function normalizeHost(host: string): string {
   const plain = host.trim().toLowerCase();
   const name = plain.replace(/\.(?=$|:\d*$)/u, '');
-  return name.replace(/^[^:]*\P{ASCII}[^:]*/u, (found) => domainToASCII(found) || found);
+  return normalizeIp(name.replace(/^[^:]*\P{ASCII}[^:]*/u, (found) => domainToASCII(found) || found));
 }
 
-/** `2001:DB8:0::1/128` → `2001:db8::1`: one address, or a range. */
+/** `2001:DB8:0::1/128` → `2001:db8::1`, `10.0.0.5/24` → `10.0.0.0/24`: one address, or a range. */
 function normalizeAddress(text: string): string {
-  const [address = '', bits] = text.trim().toLowerCase().split('/', 2);
-  const plain = address.replace(/^::ffff:(?=[\d.]+$)/u, '');
-  const host = isIPv6(plain) ? new URL(`http://[${plain}]`).hostname.slice(1, -1) : plain;
-  const isOne = bits === undefined || bits === (host.includes(':') ? '128' : '32');
-  return isOne ? host : `${host}/${bits}`;
+  const [typed = '', suffix] = text.trim().toLowerCase().split('/', 2);
+  const [plain = '', zone] = typed.replace(/^\[(.*)\]$/u, '$1').split('%', 2);
+  const address = normalizeIp(plain.replace(/^::ffff:(?=[\d.]+$)/u, ''));
+  const whole = zone === undefined ? address : `${address}%${zone}`;
+  const size = isIPv6(address) ? 128 : 32;
+  const bits = Number(suffix ?? size);
+  if (bits === size) return whole;
+  return isIP(whole) && bits >= 0 && bits < size
+    ? `${findNetwork(address, bits)}/${bits}`
+    : `${whole}/${suffix}`;
+}
+
+/** `2001:DB8:0::1` → `2001:db8::1`, and `0x0a.0.0.5` → `10.0.0.5`. */
+function normalizeIp(address: string): string {
+  if (isIPv6(address)) return new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const hasFourNumbers = /^(?:(?:0x[\da-f]+|\d+)(?:\.(?=.)|$)){4}$/u.test(address);
+  return (hasFourNumbers && URL.parse(`http://${address}`)?.hostname) || address;
+}
+
+function findNetwork(address: string, bits: number): string {
+  const [dot, width, radix, count] = isIPv6(address) ? [':', 16, 16, 8] : ['.', 8, 10, 4];
+  const [start = [], end = []] = address.split('::').map((half) => half.split(dot).filter(Boolean));
+  const zeros = Array.from({ length: count - start.length - end.length }, () => '0');
+  const network = [...start, ...zeros, ...end].map((group, nth) => {
+    const cut = width - Math.min(width, Math.max(0, bits - nth * width));
+    return ((Number.parseInt(group, radix) >> cut) << cut).toString(radix);
+  });
+  return normalizeIp(network.join(dot));
 }
 
 /** The seven digits of a short float: 9.50000001 → 9.5. Whole numbers stay. */

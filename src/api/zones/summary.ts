@@ -64,15 +64,16 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
 }
 
 const withOrigin: readonly unknown[] = [0, 1, '0', '1', 'OriginUrl', 'DnsAccelerate'];
-const withoutOrigin: readonly unknown[] = [4, 5, '4', '5', 'EdgeScript', 'MagicContainers'];
+const withoutOrigin = /^(?:[2-6]|StorageZone|LoadBalancer|EdgeScript|MagicContainers|PushZone)$/u;
 
-/** Zones of a script or an app have an address of the platform as their origin, which serves nothing. */
+/** Only two types have an origin of their own: of a script or an app it is an address of the platform that serves nothing. */
 export function hasPlaceholderOrigin({
   OriginType: type,
   OriginUrl: url,
 }: Readonly<Record<string, unknown>>): boolean {
-  if (withOrigin.includes(type) || withoutOrigin.includes(type)) return withoutOrigin.includes(type);
-  return typeof url === 'string' && /^https?:\/\/(?:bunnycdn\.com|bunny\.net)\/?$/iu.test(url);
+  if (withOrigin.includes(type)) return false;
+  const isPlatforms = typeof url === 'string' && /^https?:\/\/(?:bunnycdn\.com|bunny\.net)\/?$/iu.test(url);
+  return isPlatforms || withoutOrigin.test(String(type));
 }
 
 export const legacyTls = 0;

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { volumePath } from '../../../src/api/apps.ts';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
@@ -78,6 +79,18 @@ test('a refusal in plain text is told; the text of a broken service is not', asy
   expect(refused).toMatchObject({ code: 'refused', serviceMessage: text });
   const broken = await expectApiError(deleteVolume(await answerAlways(500, 'at System.Web')));
   expect(broken.serviceMessage).toBeUndefined();
+});
+
+test('commas within a text are no parts of an answer', async () => {
+  const cdn = await answerAlways(200, { status: ','.repeat(60_000), monthlyCost: 3 });
+  expect(await readApp(cdn)).toMatchObject({ monthlyCost: 3 });
+});
+
+test('a compressed answer of which nothing came out is cut', async () => {
+  const cdn = await startStubCdn((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}').subarray(0, 10));
+  });
+  expect(await codeOf(readApp(cdn))).toBe('cut');
 });
 
 test('a read that met a 5xx is asked again, twice at most', async () => {

@@ -1,4 +1,6 @@
+import { pipeline, Readable, type Transform } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { createEventLogs } from '../../../api/event-logs.ts';
 import { ApiError, type ApiErrorFacts } from '../../../api/http/errors.ts';
 import type { Attempt } from '../../../api/http/request.ts';
@@ -67,9 +69,8 @@ async function gather({ cdn, key, request, directory, now }: GatherTask): Promis
     // The key travels to the CDN and nowhere else.
     if (new URL(asked.url).origin !== new URL(cdn.apiUrl).origin || findSecretKinds(asked.url).length > 0)
       throw new Error('a request of an export does not go to the CDN');
-    // The platform's fetch takes a compressed file that breaks off for a whole one.
     asked.headers.set('accept-encoding', 'identity');
-    return fetch(asked);
+    return fetchWhole(asked);
   };
   const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));
   const source = await createEventLogs(send, () => now).export(request.shieldZoneId, request);
@@ -77,6 +78,27 @@ async function gather({ cdn, key, request, directory, now }: GatherTask): Promis
   const log = await gatherLog(source, { wanted: request, directory, onProgress: report });
   files = log.files;
   return { ...log, files: files.map(({ kind, length, sha256 }) => ({ kind, length, sha256 })) };
+}
+
+const decoders: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Sends a request like `fetch`, which would take a compressed body that breaks off for a whole one. */
+async function fetchWhole(asked: Request): Promise<Response> {
+  const { request } = await import('undici');
+  const { url, method, signal } = asked;
+  const [headers, body] = [Object.fromEntries(asked.headers), await asked.text()];
+  const clocks = { headersTimeout: 0, bodyTimeout: 0 };
+  const answer = await request(url, { method: method as 'POST', headers, body, signal, ...clocks });
+  const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
+  const decode = decoders[encoding];
+  const whole = decode ? pipeline(answer.body, decode(), () => {}) : answer.body;
+  const init = { status: answer.statusCode, headers: answer.headers as Record<string, string> };
+  return new Response(Readable.toWeb(whole) as ReadableStream, init);
 }
 
 async function send({ file, url, headers }: SendTask): Promise<FileReply> {

@@ -375,7 +375,8 @@ export function advance(
   },
 ): Step {
   const { now, damping, isEvent = false, windowMs } = about;
-  const unread = new Set(seen.unread);
+  const unlisted = open?.parts.filter(({ id }) => seen.isUnlisted?.(id)).map(({ id }) => id) ?? [];
+  const unread = new Set([...(seen.unread ?? []), ...unlisted]);
   const ids = new Set(seen.parts.map(({ id }) => id));
   // A part of which nothing is known now fires as it did last.
   const kept = open?.parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !ids.has(id)) ?? [];

@@ -55,6 +55,8 @@ export interface Observation<Memory = undefined> {
   readonly memory?: Memory | undefined;
   /** Ids of parts that could not be judged now: one of an open incident stays in it. */
   readonly unread?: readonly string[] | undefined;
+  /** Whether a part may be of a zone that the list lacked or that was not chosen: it is unread, too. */
+  readonly isUnlisted?: ((id: string) => boolean) | undefined;
 }
 
 export const defineCondition = <Name extends string, Facts, Memory = undefined>(

@@ -62,7 +62,7 @@ type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 interface ErrorFacts {
   readonly read: readonly ReadZone[];
   readonly failures: ReadParts<NamedZone, unknown>['failures'];
-  /** Zones whose logs were to be read, and zones there are. `isCut`: too many to be read. */
+  /** Zones whose logs were to be read, and zones there are. `isCut`: some are too many, or not listed. */
   readonly asked: number;
   readonly of: number;
   readonly isCut: boolean;
@@ -113,7 +113,7 @@ async function readLogs(
     failures,
     asked: chosen.length,
     of,
-    isCut: rest > 0,
+    isCut: rest > 0 || skipped > 0,
     notes: [...unread, ...listMissing(missing, skipped)],
   };
 }
@@ -173,7 +173,8 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
   const notes = explainUnread(facts);
   const isByHost = how === 'by host';
   const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
-  const unread = failures.map(({ item }) => idOf(item));
+  const cut = read.filter(({ counts }) => counts.sum(input.now.getTime() - input.window * minuteMs).hasMore);
+  const unread = [...failures.map(({ item }) => item), ...cut].map(idOf);
   const isPartial = facts.of > read.length;
   const all = sumWindow(read, input, isPartial);
   const sums = [...Map.groupBy(read, idOf)]
@@ -197,6 +198,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
   const seen = observe(judged, {
     value,
     unread,
+    isUnlisted: (id) => facts.isCut && !sums.some((one) => one.id === id),
     // By host only zones of hosts that fired are added up.
     countSince: (from, fired) =>
       sums
@@ -360,6 +362,7 @@ export const risingErrors = defineCondition({
     return observe(judged, {
       value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
       unread: failures.map(({ item }) => item.id),
+      isUnlisted: (id) => facts.isCut && !read.some((zone) => zone.id === id),
       notes: [...explainUncounted(read, input, room), ...notes],
     });
   },
@@ -372,6 +375,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
   const { total, count, text } = sumWindow([zone], input);
+  const { undated, hasMore } = counts.sum(now.getTime() - window * minuteMs);
   // At the same time of earlier days, of those that are known whole.
   const past = Array.from({ length: usualDays }, (_, nth) => now.getTime() - (nth + 1) * dayMs)
     .map((end) => counts.sum(end - window * minuteMs, end))
@@ -394,7 +398,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
     ...about,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
     wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days vary a lot'}`,
-    isWrong: total >= least,
+    isWrong: total >= least || (hasMore || total + undated >= least ? undefined : false),
   };
 }
 

@@ -83,8 +83,11 @@ async function judgeZones(
   const highest = found.find(({ value }) => value !== undefined)?.value;
   return observe(found, {
     value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
-    // A zone of the list that could not be read may be a chosen one.
-    unread: skipped > 0 ? [...unread, ...missing] : unread,
+    unread,
+    isUnlisted(part) {
+      const [id = ''] = part.split('/', 1);
+      return unread.includes(id) || (skipped > 0 && !zones.some((zone) => zone.id === id));
+    },
     notes: listMissing(missing, skipped),
   });
 }
@@ -189,13 +192,19 @@ export const missingCertificates = defineZoneCondition({
   describe: () => 'a hostname has no certificate',
   wrongIf: () => 'a hostname without',
   judgeZone(zone) {
-    const { hostnames, hostnamesWithoutCertificate: without } = zone;
-    if (without.length === 0 && zone.isCertificateUnreported)
-      return [{ is: 'certificates not reported', isWrong: undefined, severity: 0.5 }];
-    if (without.length === 0 && hostnames.length > 0)
+    const { hostnames, hostnamesWithoutCertificate: without, isCertificateUnreported } = zone;
+    if (without.length === 0 && !isCertificateUnreported && hostnames.length > 0)
       return [{ is: 'each hostname has one', isWrong: false, severity: 0 }];
     const is = `no certificate (zone ${nameZone(zone)})`;
-    return without.map((name) => ({ id: `${zone.id}/${name}`, name, is, isWrong: true, severity: 1 }));
+    const missing = without.map((name) => ({
+      id: `${zone.id}/${name}`,
+      name,
+      is,
+      isWrong: true,
+      severity: 1,
+    }));
+    const unreported = { is: 'certificates not reported', isWrong: undefined, severity: 0.5 };
+    return isCertificateUnreported ? [...missing, unreported] : missing;
   },
   formatValue: (hostnames) => pluralize(hostnames, 'hostname'),
   unit: 'Hostnames',
@@ -235,6 +244,7 @@ export const charges = defineCondition({
     const most = only ? [] : reported.toSorted((a, b) => b.charges - a.charges);
     return observe([sum], {
       value,
+      unread: !sum.isWrong && (unreported > 0 || skipped > 0) ? [sum.id] : [],
       notes: [
         ...listMissing(missing, skipped).slice(0, 3),
         ...(unreported > 0 ? [toNote(pluralize(unreported, 'zone'), 'charges not reported')] : []),
@@ -249,6 +259,7 @@ export const charges = defineCondition({
 
 interface CertificateFacts {
   readonly names: ReadonlyMap<string, string>;
+  readonly skipped: number;
   readonly certificates: readonly Certificate[];
 }
 
@@ -269,12 +280,12 @@ export const endingCertificates = defineCondition({
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `a certificate expires within ${formatCount(threshold, 'day')}`,
   async read({ account, targets }): Promise<CertificateFacts> {
-    const { zones } = await account.pullZones.all();
+    const { zones, skipped } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
     if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError();
-    return { names, certificates: await account.pullZones.certificates() };
+    return { names, skipped, certificates: await account.pullZones.certificates() };
   },
-  judge({ names, certificates: all }: CertificateFacts, { targets, threshold, now }: JudgeInput) {
+  judge({ names, skipped, certificates: all }: CertificateFacts, { targets, threshold, now }: JudgeInput) {
     const certificates = all.filter(({ zoneId }) => targets.length === 0 || targets.includes(zoneId));
     const found = certificates
       .flatMap(({ endsAt, ...one }) => (endsAt ? [{ ...one, endsAt }] : []))
@@ -302,8 +313,12 @@ export const endingCertificates = defineCondition({
     );
     return observe(found, {
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
+      isUnlisted: (id) => skipped > 0 && !names.has(id.split('/', 1)[0] ?? ''),
       notes: [
-        ...listMissing(targets.filter((id) => !names.has(id))),
+        ...listMissing(
+          targets.filter((id) => !names.has(id)),
+          skipped,
+        ),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
         ...without.map((id) => toNote(names.get(id) ?? id, 'no own certificate is reported')),
       ],

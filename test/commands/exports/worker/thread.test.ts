@@ -5,6 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { findFreePort } from '../../../../simulator/free-port.ts';
 import { type ExportThread, startExportThread } from '../../../../src/commands/exports/worker/thread.ts';
@@ -110,9 +111,27 @@ test.each<[string, typeof answer, object]>([
         .write(whole.subarray(0, 2_000_000), () => response.destroy()),
     { code: 'cut' },
   ],
+  [
+    'a compressed body that breaks off, although nobody asked for one',
+    (response) => {
+      const packed = gzipSync(whole);
+      const half = packed.subarray(0, packed.length / 2);
+      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': half.length }).end(half);
+    },
+    { code: 'cut' },
+  ],
 ])('%s fails with the facts of the CDN’s answer', async (_, answers, facts) => {
   answer = answers;
   await expect(gather()).rejects.toMatchObject({ name: 'ApiError', ...facts });
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+  ['deflate', deflateSync],
+] as const)('a file that came in %s is unpacked', async (encoding, pack) => {
+  answer = (response) => response.writeHead(200, { 'content-encoding': encoding }).end(pack(whole));
+  expect((await gather()).files[0]?.sha256).toBe(sha256(whole));
 });
 
 test('a redirect is an unexpected answer, and the key goes nowhere else', async () => {

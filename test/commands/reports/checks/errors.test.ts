@@ -8,6 +8,8 @@ import { prepareEngines } from '../../../support/engines.ts';
 const { embedded } = await prepareEngines();
 const names = ['shop', 'docs', 'blog'].map((Name) => ({ Name }));
 
+type World = Awaited<ReturnType<typeof start>>;
+
 async function start(zones: Parameters<typeof startLooks>[1] = names) {
   return startLooks(await embedded.emptyDatabase(), zones);
 }
@@ -98,14 +100,7 @@ test.each(['errors', 'errors-host'] as const)(
   },
 );
 
-test.each<
-  [
-    string,
-    'errors' | 'errors-host' | 'errors-rise',
-    (world: Awaited<ReturnType<typeof start>>) => void,
-    string,
-  ]
->([
+test.each<[string, 'errors' | 'errors-host' | 'errors-rise', (world: World) => void, string]>([
   ['few without a time', 'errors', (world) => world.failUndated(1001, 50), '50 errors not counted'],
   ['while it learns', 'errors-rise', (world) => world.failUndated(1001, 11), '11 origin errors'],
   ['one more than is fine', 'errors', (world) => world.failUndated(1001, 51), '51 origin errors without'],
@@ -140,6 +135,50 @@ test.each<
   const look = world.createLook(condition, { threshold: 50 })();
   const said = await look.then(({ evidence }) => describeUnknown(evidence), String);
   expect(said).toContain(expected);
+});
+
+const cutLog = ({ data }: World) => void (data.originErrors.hasMoreData = true);
+const unreadableZone = ({ data }: World) => void Object.assign(data.zones[0] ?? {}, { Id: null });
+
+test.each([
+  ['errors', 'the CDN cut the log', cutLog, 'update'],
+  ['errors-host', 'the CDN cut the log', cutLog, 'update'],
+  ['errors', 'the list has the zone in an unreadable form', unreadableZone, 'update'],
+  ['errors', 'nothing is missing', () => undefined, 'close'],
+] as const)('%s: an incident in which %s: %s', async (condition, _, happen, expected) => {
+  const world = await start();
+  const look = world.createLook(condition);
+  const about = { damping: { open: [1, 1], close: 2 } } as const;
+  world.fail(1001, 60, { ago: 9 });
+  let { figures: open, recent } = advance({ recent: [] }, undefined, await look(), {
+    ...about,
+    now: world.now(),
+  });
+  happen(world);
+  const moves: string[] = [];
+  for (let check = 0; check < 2; check += 1) {
+    world.later(20 * minuteMs);
+    const step = advance({ recent }, open, await look(), { ...about, now: world.now() });
+    ({ figures: open, recent } = step);
+    moves.push(step.move);
+  }
+  expect(moves.at(-1)).toBe(expected);
+});
+
+test.each([
+  ['errors without a time', (world: World) => world.failUndated(1001, 10)],
+  ['a log that was cut', cutLog],
+])('rise: with %s nobody knows that it is usual', async (_, happen) => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors-rise', { window: 60, threshold: 150 });
+  for (let day = 0; day < 4; day += 1) {
+    world.fail(1001, 10);
+    await look();
+    world.later(dayMs);
+  }
+  world.fail(1001, 14);
+  happen(world);
+  expect(await look()).toMatchObject({ parts: [], unread: ['1001'] });
 });
 
 test('new codes: a code counts without a time', async () => {
