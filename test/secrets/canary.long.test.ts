@@ -5,11 +5,12 @@ import type { Fault } from '../../simulator/cdn/faults.ts';
 import { readManifest } from '../../simulator/slack/manifest.ts';
 import { features } from '../../src/commands/registry.ts';
 import { steps } from '../../src/commands/steps.ts';
-import { createPublicUrl } from '../support/bot.ts';
+import { createPublicUrl, install } from '../support/bot.ts';
 import { type CanaryBot, startCanaryBot } from '../support/canary/bot.ts';
 import { crawl, createCrawlLog } from '../support/canary/crawl.ts';
 import { findMarks } from '../support/canary/markers.ts';
 import { addCertificates, makeErrorBodies } from '../support/canary/plant-secrets.ts';
+import { fetchPage, parseForm, submitForm } from '../support/page-client.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { saveSettings } from '../support/settings.ts';
 
@@ -26,7 +27,7 @@ const commands = features.flatMap((feature) => feature.commands);
 describe.each([
   { transport: 'socket', install: 'token' },
   { transport: 'http', install: 'oauth' },
-] as const)('over $transport, with a mark in everything secret', ({ transport, install }) => {
+] as const)('over $transport, with a mark in everything secret', ({ transport, install: way }) => {
   let postgres: PostgresServer | undefined;
   let bot: CanaryBot;
   beforeAll(async () => {
@@ -39,14 +40,18 @@ describe.each([
       url.password = canary('env-database-password', 'x');
       databaseUrl = url.href;
     }
-    const env = install === 'oauth' ? await createPublicUrl() : {};
+    const env: Record<string, string> = way === 'oauth' ? { ...(await createPublicUrl()) } : {};
     bot = await startCanaryBot({
       transport,
-      install,
+      install: way,
       env,
       ...(databaseUrl === undefined ? {} : { databaseUrl }),
     });
-    if (install === 'oauth') await installIn(bot, bot.slack.workspaces.acme.id);
+    if (way === 'oauth') {
+      const done = await install({ env }, bot.slack.workspaces.acme.id);
+      bot.recordAnswer(await done.text());
+      if (!done.ok) throw new Error(`the installation ended with ${done.status}`);
+    }
   }, 120_000);
   afterAll(async () => {
     await bot.stop();
@@ -61,7 +66,7 @@ describe.each([
 
   test('every command is typed in every way, by people with a key, without one, and from elsewhere', async () => {
     await connect(bot, alice);
-    await makeOperator(bot, alice);
+    await configure(bot, { operators: [alice] });
     const { key } = bot.cdn;
     const zone = bot.cdn.data.zones[0];
     const more = [
@@ -125,8 +130,12 @@ describe.each([
   test('what waits for approval is denied, and looked at where nobody knows', async () => {
     await connect(bot, alice);
     // What was pressed before may have undone it.
-    await makeOperator(bot, alice);
-    await nameApprover(bot, bob);
+    await configure(bot, {
+      operators: [alice],
+      approvers: [bob],
+      approvalChannel: ops,
+      destroyApprovals: '1',
+    });
     const [app] = bot.cdn.data.apps;
     if (!app) throw new Error('the CDN has no app');
     app.volumes['canary-volume'] = [{ id: 'vi-canary', detached: true }];
@@ -314,52 +323,19 @@ async function connect(bot: CanaryBot, userId: string): Promise<void> {
   await sendPage(bot, person.messages());
 }
 
-/** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
-async function installIn(bot: CanaryBot, team: string): Promise<void> {
-  const page = await fetch(`http://127.0.0.1:${bot.app.port()}/slack/install`);
-  const cookies = page.headers.getSetCookie().map((value) => value.split(';', 1)[0]);
-  const text = await page.text();
-  const link = /href="([^"]+authorize[^"]*)"/u.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
-  const back = await fetch(allowed.headers.get('location') ?? '', {
-    headers: { cookie: cookies.join('; ') },
-  });
-  bot.recordAnswer([text, await back.text()]);
-  expect(back.status).toBe(200);
-}
-
 async function sendPage(bot: CanaryBot, messages: { blocks: unknown }[]): Promise<void> {
-  const found = JSON.stringify(messages.map(({ blocks }) => blocks))
+  const url = JSON.stringify(messages.map(({ blocks }) => blocks))
     .match(/http:\/\/127\.0\.0\.1:\d+\/connect\/[\w-]+/gu)
     ?.at(-1);
-  if (!found) throw new Error('no link to a page was sent');
-  const html = await (await fetch(found)).text();
-  const fields = new URLSearchParams();
-  for (const [, name = '', value = ''] of html.matchAll(
-    /<input type="hidden" name="([^"]+)" value="([^"]*)"/gu,
-  ))
-    fields.set(name, value);
+  if (!url) throw new Error('no link to a page was sent');
+  const { action, fields } = parseForm(await fetchPage(url), url);
   for (const accessKey of [canary('typed', 'on-the-page'), bot.cdn.key]) {
-    fields.set('accessKey', accessKey);
-    const answer = await fetch(found, {
-      method: 'POST',
-      body: fields,
-      headers: { origin: new URL(found).origin, 'sec-fetch-site': 'same-origin' },
-    });
-    bot.recordAnswer(await answer.text());
+    bot.recordAnswer((await submitForm(action, { ...fields, accessKey })).html);
     await bot.waitUntilIdle();
   }
 }
 
-/** Whoever is to see the forms of exports and changes. Alice is an admin. */
-async function nameApprover(bot: CanaryBot, userId: string): Promise<void> {
-  await configure(bot, { approvers: [userId], approvalChannel: ops, destroyApprovals: '1' });
-}
-
-async function makeOperator(bot: CanaryBot, userId: string): Promise<void> {
-  await configure(bot, { operators: [userId] });
-}
-
+/** Alice is an admin. */
 async function configure(bot: CanaryBot, values: Record<string, unknown>): Promise<void> {
   const admin = bot.slack.as(alice, ops);
   while (admin.modal()) await admin.closeModal();

@@ -130,7 +130,7 @@ export async function connect(
 }
 
 /** Installs the app as an admin does in a browser: our page, Slack's, and back with a code. */
-export async function install(bot: Bot, team: string): Promise<Response> {
+export async function install(bot: Pick<Bot, 'env'>, team: string): Promise<Response> {
   const page = await fetch(`${bot.env['PUBLIC_URL']}/slack/install`);
   const cookie = page.headers
     .getSetCookie()

@@ -47,7 +47,7 @@ export async function prepareKilledBot(
     },
     output: () => processes.map((bot) => bot.output()).join(''),
     connect: (userId: string, channelId: string) => connect({ slack, cdn, env }, userId, channelId),
-    async stop(): Promise<void> {
+    stop: async (): Promise<void> => {
       await kill('SIGTERM');
       await Promise.all([slack.close(), cdn.close()]);
     },

@@ -1,19 +1,13 @@
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { startCdn } from '../../simulator/cdn/server.ts';
-import { startSlack } from '../../simulator/slack/server.ts';
+import { expect, onTestFinished, test } from 'vitest';
 import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
 import { says } from '../commands/exports/words.ts';
-import { connect, environment } from '../support/bot.ts';
-import { findPostgres } from '../support/postgres.ts';
+import { prepareEngines } from '../support/engines.ts';
+import { prepareKilledBot } from '../support/killed-bot.ts';
 import { startBotProcess } from '../support/process.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
-const postgres = await findPostgres();
+const { postgres } = await prepareEngines();
 
 interface Line {
   readonly pid: number;
@@ -31,61 +25,43 @@ const readLines = (output: string): Line[] =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as Line);
 
-test.skipIf(typeof postgres === 'string')(
+test.skipIf(postgres.skip)(
   'one reference joins a form, the jobs it enqueues and their requests, in the logs of two processes',
   async () => {
-    if (typeof postgres === 'string') return;
-    const [server, slack, cdn, dataDir] = await Promise.all([
-      postgres.start(),
-      startSlack(),
-      startCdn({ zones: 5 }),
-      mkdtemp(join(tmpdir(), 'chatops-')),
-    ]);
-    const env = {
-      ...environment({ slack, cdn, dataDir }),
-      DATABASE_URL: (await server.createDatabase()).reveal(),
-      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
-    };
-    const web = startBotProcess(env, 'web');
-    const worker = startBotProcess(env, 'worker');
-    try {
-      await Promise.all([web.waitForOutput('"ready"'), worker.waitForOutput('"ready"')]);
-      await connect({ slack, cdn, env }, alice, ops);
-      await saveSettings(slack, { operators: [alice] });
-      const person = slack.as(alice, ops);
-      await openForm(person);
-      await submitForm(person);
-      await waitForEnd(slack, `D${alice}`, says.posted());
-      await worker.waitForOutput(/"job":"export".*"job done"/);
-      await web.waitForOutput(/"event-logs:submit".*"delivery done"/);
-      const lines = readLines(web.output() + worker.output());
-      const form = lines.find(
-        ({ feature, msg }) => feature === 'event-logs:submit' && msg === 'delivery done',
-      );
-      expect(form?.reference).toMatch(/^[2-9A-Z]{8}$/);
-      const joined = lines.filter(({ reference }) => reference === form?.reference);
-      expect(new Set(joined.map(({ pid }) => pid)).size).toBe(2);
-      const done = joined.filter(({ msg }) => msg === 'job done').map(({ job }) => job);
-      expect(done).toEqual(expect.arrayContaining(['deliver-message', 'export']));
-      expect(joined.map(({ operation }) => operation)).toContain('Export Event Logs as CSV');
-      expect(joined.map(({ method }) => method)).toEqual(
-        expect.arrayContaining(['chat.postMessage', 'files.completeUploadExternal']),
-      );
-      // Another delivery has another one, and what a person reads of a failure is the same.
-      cdn.faults.add({ match: { path: /pullzone/ }, status: 401, times: 1 });
-      await person.slash('zones');
-      const failed = await person.waitForMessage(/Reference/);
-      const shown = /Reference (\w{8})/.exec(failed.reads)?.[1];
-      expect(shown).not.toBe(form?.reference);
-      const told = await web.waitForOutput(new RegExp(`"reference":"${shown}".*"delivery done"`));
-      const own = readLines(told).filter(({ reference }) => reference === shown);
-      expect(own.map(({ msg }) => msg)).toEqual(
-        expect.arrayContaining(['CDN request', 'CDN request failed']),
-      );
-    } finally {
+    const { slack, cdn, env, connect, stop } = await prepareKilledBot(await postgres.createLocation());
+    const [web, worker] = [startBotProcess(env, 'web'), startBotProcess(env, 'worker')];
+    onTestFinished(async () => {
       await Promise.all([web.kill('SIGKILL'), worker.kill('SIGKILL')]);
-      await Promise.all([server.stop(), slack.close(), cdn.close()]);
-      await rm(dataDir, { recursive: true, force: true });
-    }
+      await stop();
+    });
+    await Promise.all([web.waitForOutput('"ready"'), worker.waitForOutput('"ready"')]);
+    await connect(alice, ops);
+    await saveSettings(slack, { operators: [alice] });
+    const person = slack.as(alice, ops);
+    await openForm(person);
+    await submitForm(person);
+    await waitForEnd(slack, `D${alice}`, says.posted());
+    await worker.waitForOutput(/"job":"export".*"job done"/);
+    await web.waitForOutput(/"event-logs:submit".*"delivery done"/);
+    const lines = readLines(web.output() + worker.output());
+    const form = lines.find(({ feature, msg }) => feature === 'event-logs:submit' && msg === 'delivery done');
+    expect(form?.reference).toMatch(/^[2-9A-Z]{8}$/);
+    const joined = lines.filter(({ reference }) => reference === form?.reference);
+    expect(new Set(joined.map(({ pid }) => pid)).size).toBe(2);
+    const done = joined.filter(({ msg }) => msg === 'job done').map(({ job }) => job);
+    expect(done).toEqual(expect.arrayContaining(['deliver-message', 'export']));
+    expect(joined.map(({ operation }) => operation)).toContain('Export Event Logs as CSV');
+    expect(joined.map(({ method }) => method)).toEqual(
+      expect.arrayContaining(['chat.postMessage', 'files.completeUploadExternal']),
+    );
+    // Another delivery has another one, and what a person reads of a failure is the same.
+    cdn.faults.add({ match: { path: /pullzone/ }, status: 401, times: 1 });
+    await person.slash('zones');
+    const failed = await person.waitForMessage(/Reference/);
+    const shown = /Reference (\w{8})/.exec(failed.reads)?.[1];
+    expect(shown).not.toBe(form?.reference);
+    const told = await web.waitForOutput(new RegExp(`"reference":"${shown}".*"delivery done"`));
+    const own = readLines(told).filter(({ reference }) => reference === shown);
+    expect(own.map(({ msg }) => msg)).toEqual(expect.arrayContaining(['CDN request', 'CDN request failed']));
   },
 );

@@ -8,8 +8,6 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { startCdn } from '../../../simulator/cdn/server.ts';
-import { startSlack } from '../../../simulator/slack/server.ts';
 import { readStoreConfig } from '../../../src/app/config.ts';
 import { keyringSource } from '../../../src/app/keyring-service.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
@@ -23,9 +21,10 @@ import { runMaintenance } from '../../../src/store/embedded/embedded.ts';
 import { createQueue, defineJob } from '../../../src/store/queue.ts';
 import { insertRecords } from '../../auth/audit/tampering.ts';
 import { generateKeys } from '../../auth/keyring/keyrings.ts';
-import { environment } from '../../support/bot.ts';
+import { ask } from '../../support/bot.ts';
 import { copyEmbeddedDatabase } from '../../support/database-templates.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
+import { prepareKilledBot } from '../../support/killed-bot.ts';
 import { startBotProcess } from '../../support/process.ts';
 import { createTempDirectory } from '../../support/temp-directory.ts';
 
@@ -268,28 +267,15 @@ test('a statement that ends the thread fails, is logged, and loses nothing that 
 });
 
 test('a bot whose database has ended stops with code 1, and starts again', async () => {
-  const [slack, cdn, dataDir] = await Promise.all([
-    startSlack(),
-    startCdn({ zones: 3 }),
-    createTempDirectory(),
-  ]);
-  await copyEmbeddedDatabase(dataDir);
   const preload = new URL('../../support/end-threads.mjs', import.meta.url).href;
-  const env = { ...environment({ slack, cdn, dataDir }), NODE_OPTIONS: `--import=${preload}` };
-  const bot = startBotProcess(env);
-  try {
-    await bot.waitForOutput('"msg":"ready"');
-    bot.child.kill('SIGUSR2');
-    await bot.waitForOutput('the embedded database ended');
-    expect(await bot.exited).toBe(1);
-    const again = startBotProcess(env);
-    await again.waitForOutput('"msg":"ready"');
-    const person = slack.as('U0ALICE00', 'C0OPS0000');
-    await person.slash('help');
-    await person.waitForMessage(/zones/u);
-    expect(await again.kill('SIGTERM')).toBe(0);
-  } finally {
-    bot.child.kill('SIGKILL');
-    await Promise.all([slack.close(), cdn.close()]);
-  }
+  const env = { NODE_OPTIONS: `--import=${preload}` };
+  const { slack, start, kill, stop } = await prepareKilledBot(await embedded.createLocation(), { env });
+  onTestFinished(stop);
+  const bot = await start();
+  bot.child.kill('SIGUSR2');
+  await bot.waitForOutput('the embedded database ended');
+  expect(await bot.exited).toBe(1);
+  await start();
+  await ask(slack.as('U0ALICE00', 'C0OPS0000'), 'help');
+  expect(await kill('SIGTERM')).toBe(0);
 });

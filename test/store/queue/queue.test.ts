@@ -97,6 +97,24 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await done;
       expect(seen.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 100 }, (_, n) => n));
     });
+
+    test('the job of a process that was killed begins again, with the death counted', async () => {
+      const database = await emptyDatabase();
+      const begun = Promise.withResolvers<number>();
+      const job = defineJob({
+        name: 'left',
+        data: z.object({}),
+        run: async (_data, { attempt }) => begun.resolve(attempt),
+      });
+      const queue = await startQueue(database, [job], { work: false });
+      await queue.enqueue(job, {});
+      await sql`update pgboss.job set state = 'active', started_on = now() - interval '1 minute',
+        heartbeat_on = now() - interval '1 minute'`.execute(database.db);
+      await startQueue(database, [job]);
+      expect(await begun.promise).toBe(2);
+      const { rows } = await sql`select data -> 'deaths' as deaths from pgboss.job`.execute(database.db);
+      expect(rows).toEqual([{ deaths: 1 }]);
+    });
   });
 });
 

@@ -29,10 +29,6 @@ const shownFields = new Set([
   'exportKeepDays',
   'id',
   'name',
-  'search',
-  'origin',
-  'host',
-  'storage',
 ]);
 const shownValues: Record<string, string> = {
   scriptId: '301',
