@@ -1,10 +1,8 @@
-import { z } from 'zod';
 import { type FilterKind, type Filters, filterKinds } from '../../api/origin-errors/filters.ts';
 import { computeRights } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
-import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
@@ -14,9 +12,9 @@ import {
   type ReportView,
   renderFile,
   renderLinkChoice,
-  renderLinkForm,
   renderLinkLoading,
   renderNoFile,
+  renderNoLink,
   renderOriginErrors,
 } from '../../views/origin-errors/origin-errors.ts';
 import { renderOverview, renderReading } from '../../views/origin-errors/overview.ts';
@@ -32,7 +30,7 @@ import {
 import { type SharedFile, sharedFiles } from '../../views/share.ts';
 import { everyZone, renderNoZones } from '../../views/zones/list.ts';
 import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
-import { type Command, type Context, defineForm, type Feature, type Shortcut } from '../define.ts';
+import type { Command, Context, Feature, Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
@@ -149,9 +147,9 @@ const lookUpLink: Shortcut = {
   id: 'origin-errors:link',
   needs: 'read',
   modal(message) {
-    const hosts = findLinkedHosts(message);
-    if (hosts.length === 0) return renderLinkForm();
-    return hosts.length > 1 ? renderLinkChoice(hosts) : renderLinkLoading(hosts[0]);
+    const [host, ...others] = findLinkedHosts(message);
+    if (host === undefined) return renderNoLink();
+    return others.length > 0 ? renderLinkChoice([host, ...others]) : renderLinkLoading(host);
   },
   run(message, context) {
     const [host, ...others] = findLinkedHosts(message);
@@ -228,23 +226,6 @@ export const originErrors: Feature = {
     },
     { id: 'origin-errors:file', needs: 'none', runsCommand: true, toCommand: (_actionId, words) => words },
     { id: 'origin-errors:pick', needs: 'none', runsCommand: true, toCommand: readZonePick },
-  ],
-  forms: [
-    defineForm({
-      id: 'origin-errors:link',
-      needs: 'read',
-      fields: z.object({
-        link: z
-          .string({ error: 'Paste a link.' })
-          .trim()
-          .min(1, { error: 'Paste a link.' })
-          .refine((typed) => findLinkedHosts(typed).length > 0 || !hasSecret(typed), {
-            error: 'That looks like a key, so nothing was looked up. Paste a link without it.',
-          }),
-      }),
-      loadingView: renderLinkLoading(),
-      run: ({ link }, context) => answerLastDay(findLinkedHosts(link)[0] ?? link, context),
-    }),
   ],
   shortcuts: [lookUpLink],
 };

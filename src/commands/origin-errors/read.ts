@@ -7,7 +7,7 @@ import type { ChannelZone } from '../../auth/names.ts';
 import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
-import { hourMs, listDays, minuteMs, toUtcDay } from '../../lib/time.ts';
+import { hourMs, listDays, toUtcDay } from '../../lib/time.ts';
 import { findStart, type Report } from '../../views/origin-errors/origin-errors.ts';
 import type { Overview, ZoneErrors } from '../../views/origin-errors/overview.ts';
 import {
@@ -15,7 +15,6 @@ import {
   daysOf,
   findBefore,
   hasLastHour,
-  isFiltered,
   type Period,
   type Question,
   writeQuestion,
@@ -149,7 +148,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
   if (!counted || counted.failures.length === daysOf(period).count) throw counted?.failures[0]?.reason;
   const { failures, counts } = counted;
   const recent = readRecent(period, counted, takenAt);
-  noteErrors(zone, { total: counts.total, recent: isFiltered(filters) ? undefined : recent }, context);
+  noteErrors(zone, counts.total, context);
   const compared = earlier?.failures.length === 0 ? earlier : undefined;
   const report: Report = {
     ...question,
@@ -187,40 +186,18 @@ async function findChange(
   return last && { at: last.at.getTime(), text: `${nameChange(last)} ${describeChange(last)}` };
 }
 
-/** A zone that was asked about lately: it is read first where there are too many. */
-interface Noted {
-  readonly hasErrors: boolean;
-  readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
-}
-
+/** By id, whether each zone that was opened lately had errors: it is read first where there are too many. */
 function findNotes({ zoneCache, person }: Context) {
-  return zoneCache.forPerson(person).results<Map<string, Noted>>('zones-with-errors');
+  return zoneCache.forPerson(person).results<Map<string, boolean>>('zones-with-errors');
 }
 
-/** The errors of the last hour by zone, as this person's own answers showed them within the last ten minutes. */
-export function findNotedErrors(context: Context): Map<string, number> {
-  const since = context.now().getTime() - 10 * minuteMs;
-  return new Map(
-    [...(findNotes(context).get('') ?? [])].flatMap(([id, { recent }]) =>
-      recent && recent.at.getTime() > since ? [[id, recent.errors] as const] : [],
-    ),
-  );
-}
-
-/** Without errors the zone was opened elsewhere. */
-export function noteErrors(
-  { id }: ZoneName,
-  { total, recent }: { readonly total?: number; readonly recent?: number | undefined },
-  context: Context,
-): void {
+/** Without a total the zone was opened elsewhere. */
+export function noteErrors({ id }: ZoneName, total: number | undefined, context: Context): void {
   const notes = findNotes(context);
   const all = new Map(notes.get(''));
-  const before = all.get(id);
+  const had = all.get(id) ?? false;
   all.delete(id);
-  all.set(id, {
-    hasErrors: total === undefined ? (before?.hasErrors ?? false) : total > 0,
-    recent: recent === undefined ? before?.recent : { errors: recent, at: context.now() },
-  });
+  all.set(id, total === undefined ? had : total > 0);
   notes.set('', new Map([...all].slice(-50)));
 }
 
@@ -233,7 +210,7 @@ export async function* readOverview(
   const cached = findCachedOverview(question, context);
   const { zones: all, skipped } = await loadAllZones(context);
   const notes = [...(findNotes(context).get('') ?? [])];
-  const failing = new Set(notes.flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : [])));
+  const failing = new Set(notes.flatMap(([id, hasErrors]) => (hasErrors ? [id] : [])));
   const own = await findChannelZone(context);
   const channels = new Set(own && [own.id]);
   const chosen = chooseZones(all, { channels, failing, asked: new Set(notes.map(([id]) => id)) });
@@ -267,8 +244,7 @@ export async function* readOverview(
         hasMore: incomplete.length > 0,
         undated: counted.undated + counted.skipped,
       });
-      if (total > 0 || failing.has(id))
-        noteErrors(zone, { total, recent: isFiltered(filters) ? undefined : recent }, context);
+      if (total > 0 || failing.has(id)) noteErrors(zone, total, context);
     } catch (error) {
       const isForAll = error instanceof ApiError && ['key_refused', 'cancelled'].includes(error.code);
       if (isForAll || context.signal.aborted) throw error;

@@ -226,18 +226,7 @@ export async function findReady<Kind extends ReportKind>(
       `The ${kind} ${formatCode(report.id)} is paused: ${describePause(paused.reason, paused.by)}.`,
       `Once that is fixed: \`/cdn ${kind} resume ${report.id}\``,
     );
-  await requireOwnersKey(report, context);
   return report;
-}
-
-async function requireOwnersKey({ owner }: Report, { keyStore, person }: Context): Promise<void> {
-  if (await keyStore.describe(owner)) return;
-  if (owner.userId === person.userId)
-    throw new UserError('You have no CDN key connected.', 'Connect it, then resume.', 'connect');
-  throw new UserError(
-    `<@${owner.userId}> has no CDN key connected.`,
-    'They can connect one, or you can edit it so that it uses yours.',
-  );
 }
 
 /** An alert may have nothing to post for weeks: whether the bot is back in its channel is asked now. */
@@ -259,7 +248,6 @@ function createVerbs(kind: ReportKind) {
   async function resume(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
     if (!report.paused) return views.renderResumed(report, context.now());
-    await requireOwnersKey(report, context);
     await requirePlace(report, context);
     return views.renderResumed(await context.reports.resume(report, context.person), context.now());
   }

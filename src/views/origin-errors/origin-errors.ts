@@ -17,7 +17,7 @@ import {
   formatShortDay,
   pluralize,
 } from '../blocks/format.ts';
-import { modal, textInput } from '../blocks/inputs.ts';
+import { modal } from '../blocks/inputs.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import {
   capitalize,
@@ -418,9 +418,8 @@ function describeQuestion({ zone, period, filters }: ZoneQuestion, today: string
 
 const title = 'Origin errors';
 
-export function renderLinkLoading(host?: string): ModalView {
-  const where = host === undefined ? '' : ` of ${formatCode(host, 100)}`;
-  return modal({ title }, [section(`Reading the origin errors${where}…`)]);
+export function renderLinkLoading(host: string): ModalView {
+  return modal({ title }, [section(`Reading the origin errors of ${formatCode(host, 100)}…`)]);
 }
 
 export function renderLinkChoice(hosts: readonly string[]): ModalView {
@@ -430,13 +429,8 @@ export function renderLinkChoice(hosts: readonly string[]): ModalView {
   ]);
 }
 
-export function renderLinkForm(): ModalView {
-  return modal({ callbackId: 'origin-errors:link', title, submit: 'Look up' }, [
-    section('*This message has no link.* Paste one, or type a zone.'),
-    textInput('link', 'Link, hostname or zone', {
-      placeholder: 'https://cdn.example.com/images/a.jpg',
-      maxLength: 2000,
-      focus: true,
-    }),
+export function renderNoLink(): ModalView {
+  return modal({ title }, [
+    section('*This message has no link.* Type `/cdn errors` and a zone or hostname instead.'),
   ]);
 }

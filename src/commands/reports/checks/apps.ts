@@ -203,7 +203,7 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
         ? 'cost not reported'
         : `cost ${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
     const latency = apps.length === 1 ? apps[0]?.average : undefined;
-    const change = latency && describeChange(latency, formatNumber);
+    const change = latency && describeChange(latency);
     return {
       troubles: failing,
       since: apps.map(({ since }) => since),
@@ -225,16 +225,16 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
 
 function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures<PastApp>>) {
   const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
-  const compare = (metric: 'average' | 'cost', now: number | undefined, floor: number) =>
-    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric], floor);
-  const average = compare('average', app.averageLatency, noise.latency);
+  const compare = (metric: 'average' | 'cost', now: number | undefined) =>
+    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric]);
+  const average = compare('average', app.averageLatency);
   return {
     id,
     since: past.since,
     status: app.status === undefined ? undefined : flattenName(app.status),
     wasStatus: past.previous?.figures.status,
     average,
-    cost: compare('cost', app.monthlyCost, noise.dollars),
+    cost: compare('cost', app.monthlyCost),
     trend: trendOf(past, input.now, average, (found) => found.average),
   };
 }

@@ -48,8 +48,6 @@ export interface Observation<Memory = undefined> {
   readonly parts: readonly Part[];
   /** What the chart draws and “worst” compares. */
   readonly value?: number | undefined;
-  /** What an incident adds up, from a moment (epoch ms) on. `fired`: names of the parts that fired in it. */
-  readonly countSince?: ((from: number, fired: readonly string[]) => number) | undefined;
   /** The figures behind the decision, the nearest to the threshold first; at most thirty. */
   readonly evidence: readonly Evidence[];
   readonly memory?: Memory | undefined;
@@ -281,7 +279,7 @@ export interface Earlier<T> {
   readonly since: string | undefined;
   /** The newest that is some hours old: rates a day are counted from it. */
   readonly base: Past<T> | undefined;
-  /** The run nearest to a week ago, within half a day: clocks may have changed, and runs be late. */
+  /** The run of the same weekday, a week before: clocks may have changed, and runs be late. */
   readonly weekBefore: Past<T> | undefined;
   readonly series: readonly Past<T>[];
 }
@@ -327,69 +325,25 @@ export function trendOf<T>(
   return points.slice(0, mostPoints).toReversed();
 }
 
-/** Compares a number with earlier runs. `floor`, in its own unit: a smaller difference is noise. */
+/** Compares a number with the same weekday of the week before, else with the previous run. */
 export function compareWithPast<T>(
   now: number,
-  past: Earlier<T>,
+  { base, weekBefore }: Earlier<T>,
   read: (figures: T) => Comparison | undefined,
-  floor: number,
 ): Comparison {
-  const before = past.base && read(past.base.figures)?.now;
-  const weekBefore = past.weekBefore && read(past.weekBefore.figures)?.now;
-  const series = past.series.flatMap(({ figures }) => read(figures)?.now ?? []);
-  return { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor }) };
+  const onWeekday = weekBefore && read(weekBefore.figures)?.now;
+  return { now, ...chooseBefore(onWeekday, base && read(base.figures)?.now) };
 }
 
-/**
- * The median of earlier values, and how far from it a value is unusual: a modified z-score, 0.6745 × |value − median| ÷ MAD,
- * above 3.5 (Iglewicz and Hoaglin, 1993). MAD is the median distance from the median, at least 5 % of the median, so that in
- * a flat series nothing below 26 % is unusual. A difference up to `floor` never is.
- */
-export function measureBaseline(
-  series: readonly number[],
-  floor: number,
-): { readonly usual: number; readonly range: number } {
-  const usual = median(series);
-  const mad = median(series.map((one) => Math.abs(one - usual)));
-  const spread = Math.max(mad, Math.abs(usual) * 0.05);
-  return { usual, range: Math.max(floor, (3.5 * spread) / 0.6745) };
+export function chooseBefore(weekBefore: number | undefined, before: number | undefined) {
+  return weekBefore === undefined ? { before } : { before: weekBefore, isWeekday: true };
 }
 
-const fewestRuns = 5;
-const newestRuns = 28;
-
-/**
- * The median of the newest 28 runs where `value` is far from it, from 5 runs on; else undefined. What is within 25 % of a
- * week before is usual for its weekday.
- */
-export function findOutlier(
-  value: number,
-  about: {
-    readonly series: readonly number[];
-    readonly weekBefore?: number | undefined;
-    readonly floor: number;
-  },
-): number | undefined {
-  const { series, weekBefore, floor } = about;
-  if (series.length < fewestRuns) return undefined;
-  const { usual, range } = measureBaseline(series.slice(0, newestRuns), floor);
-  if (Math.abs(value - usual) <= range) return undefined;
-  return weekBefore !== undefined && !differs(value, weekBefore, floor) ? undefined : usual;
-}
-
-/**
- * Whether a number changed enough to break a silence: by a quarter of the same weekday, or else of the previous run, and by
- * more than noise; or it is an outlier.
- */
+/** Whether a number changed enough to break a silence: by a quarter, and by more than noise. */
 export function hasMoved(compared: Comparison | undefined, floor: number): boolean {
-  if (!compared) return false;
-  const { now, before, weekBefore: other = before, usual } = compared;
-  return usual !== undefined || (other !== undefined && differs(now, other, floor));
-}
-
-function differs(one: number, other: number, floor: number): boolean {
-  const by = Math.abs(one - other);
-  return by > floor && by > Math.abs(other) * 0.25;
+  if (compared?.before === undefined) return false;
+  const by = Math.abs(compared.now - compared.before);
+  return by > floor && by > Math.abs(compared.before) * 0.25;
 }
 
 /** Smaller differences are noise: bytes, dollars, errors and blocked uploads a day; latency as reported. */
@@ -411,11 +365,4 @@ export function toNamed({ id, name }: Named): Named {
 export function flattenName(text: string): string {
   const flat = text.replaceAll(/[\p{C}\p{Z}"\\]+/gu, ' ').trim();
   return flat.length > longestName ? flat.slice(0, longestName).replace(/[\uD800-\uDBFF]$/u, '') : flat;
-}
-
-/** Of an even number of values the mean of the two in the middle; 0 of none. */
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }

@@ -41,7 +41,6 @@ import {
   type Judged,
   type JudgeInput,
   listMissing,
-  measureBaseline,
   moreThan,
   mostEvidence,
   nameZone,
@@ -181,7 +180,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
     .map(([id, zones]) => {
       const { text, total } = sumWindow(zones, input, isByHost && (unread.includes(id) || facts.isCut));
       const is = zones.length > 1 ? `${text} of ${formatCount(zones.length, 'zone')}` : text;
-      return { id, zones, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
+      return { id, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
     })
     .toSorted((a, b) => b.value - a.value);
   const value = isByHost ? (sums[0]?.value ?? 0) : all.total;
@@ -199,12 +198,6 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
     value,
     unread,
     isUnlisted: (id) => facts.isCut && !sums.some((one) => one.id === id),
-    // By host only zones of hosts that fired are added up.
-    countSince: (from, fired) =>
-      sums
-        .filter(({ name }) => !isByHost || fired.includes(name))
-        .flatMap(({ zones }) => zones)
-        .reduce((sum, { counts }) => sum + counts.sum(from).total, 0),
     notes: [...explainUncounted(read, input, room), ...notes],
   });
   if (!isTogether) return seen;
@@ -380,7 +373,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   const past = Array.from({ length: usualDays }, (_, nth) => now.getTime() - (nth + 1) * dayMs)
     .map((end) => counts.sum(end - window * minuteMs, end))
     .flatMap((sum) => (sum.partial ? [] : [sum.total]));
-  const { usual: middle, range } = measureBaseline(past, leastUsual);
+  const middle = median(past);
   const usual = Math.max(leastUsual, middle);
   const share = Math.floor((total / usual) * 100);
   const about = { id, name, share, value: total };
@@ -390,16 +383,20 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
       is: `${count}; learning: ${countOf(past.length, leastDays, 'day')}`,
       isWrong: undefined,
     };
-  // Where the days differ much from each other, so much is needed to differ from all of them.
-  const byShare = Math.ceil((usual * threshold) / 100);
-  const least = Math.max(byShare, Math.floor(middle + range) + 1);
-  const why = `${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`;
+  const least = Math.ceil((usual * threshold) / 100);
   return {
     ...about,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
-    wrongIf: `${formatInteger(least)} or more: ${least === byShare ? why : 'earlier days vary a lot'}`,
+    wrongIf: `${formatInteger(least)} or more: ${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`,
     isWrong: total >= least || (hasMore || total + undated >= least ? undefined : false),
   };
+}
+
+/** Of an even number of values the mean of the two in the middle; 0 of none. */
+function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
 }
 
 /** A digest reads no further log after this. */
@@ -503,7 +500,7 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
   const until = now.getTime();
   const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
     const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
-    return compareWithPast(perDay, past, find, noise.errors);
+    return compareWithPast(perDay, past, find);
   };
   const codes = new Map<string, number>();
   let undated = 0;
@@ -550,7 +547,7 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
       perDay.now === 0
         ? `:white_check_mark: ${name}: no more errors`
         : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}`;
-    return [{ weight: 3, isWholeTotal: perDay.now === total.now, line: () => text }];
+    return [{ weight: 3, line: () => text }];
   });
   return [...newCodes, ...moved, ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : [])];
 }

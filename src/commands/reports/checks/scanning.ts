@@ -21,11 +21,11 @@ import {
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CollectInput,
+  chooseBefore,
   compareEach,
   type DigestKind,
   defineCondition,
   findEarlier,
-  findOutlier,
   hasMoved,
   type JudgeInput,
   judgeEach,
@@ -125,7 +125,6 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
         weight: 4,
         line: () =>
           `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${perDay ? describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days)) : 'blocked uploads'}`,
-        isWholeTotal: scans.length === 1,
       })),
       number: describeScans(total),
       compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
@@ -142,7 +141,7 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   },
 };
 
-/** The whole days since the previous run, against as many days before and the same days a week before: the CDN keeps 28. */
+/** The whole days since the previous run, against the same days a week before, else as many days before: the CDN keeps 28. */
 function compareDays(
   id: string,
   metrics: UploadScanningMetrics,
@@ -167,9 +166,6 @@ function compareDays(
     return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
   };
   const now = average();
-  const [before, weekBefore] = [average(days), average(7)];
-  const earlier = whole.slice(0, -days).toReversed();
-  const series = earlier.flatMap((day) => byDay.get(day)?.blockedRequests ?? []);
   const blocked = list('blockedRequests');
   return {
     id,
@@ -180,10 +176,7 @@ function compareDays(
     scanned: sumReported(list('filesScanned')),
     blocked: sumReported(blocked),
     isPartial: blocked.includes(undefined),
-    perDay:
-      now === undefined
-        ? undefined
-        : { now, before, weekBefore, usual: findOutlier(now, { series, weekBefore, floor: noise.blocked }) },
+    perDay: now === undefined ? undefined : { now, ...chooseBefore(average(7), average(days)) },
   };
 }
 

@@ -7,7 +7,6 @@ import {
   monthOf,
   type ZoneSummary,
 } from '../../../api/zones/summary.ts';
-import { UserError } from '../../../errors.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
 import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {
@@ -31,7 +30,6 @@ import {
   describeRate,
   type Finding,
   formatDifference,
-  inBrackets,
   isIncrease,
   listNames,
   type Named,
@@ -72,8 +70,6 @@ interface ZoneBaseline {
   /** The first run on this account, as ISO text: earlier figures are of another account. */
   readonly since: string;
   readonly zones: readonly (readonly [id: string, name: string, ...flags: Flag[]])[];
-  /** The last reading listed no zone at all: the next one decides. */
-  readonly isEmpty?: true;
 }
 
 /** Why a zone needs attention, and which limits were already reported; the most urgent first. */
@@ -172,9 +168,6 @@ export const zonesDigest: DigestKind<'zones', ZoneFigures, ZoneBaseline> = {
   keepUnreported: (told, found) => (told.scope === found.scope && told.since === found.since ? told : found),
 };
 
-const emptyList =
-  'The CDN lists no zones at all, but it did before. The next run shows whether they are gone.';
-
 async function collectZones({ account, targets, baseline, ...input }: CollectInput<PastZones, ZoneBaseline>) {
   const { now } = input;
   const { zones: all, skipped } = await account.pullZones.all();
@@ -186,11 +179,6 @@ async function collectZones({ account, targets, baseline, ...input }: CollectInp
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
   const before = isOtherAccount ? undefined : known;
-  // An empty list is reported once a second run has found the same.
-  if (baseline && all.length === 0 && skipped === 0 && known && known.size > 0 && !baseline.isEmpty) {
-    const failures = [{ reason: new UserError(emptyList) }];
-    return { figures: undefined, baseline: { ...baseline, isEmpty: true } as ZoneBaseline, failures };
-  }
   const at = now.toISOString();
   const since = before && baseline ? baseline.since : at;
   const past = findEarlier(input, (found, at) =>
@@ -374,7 +362,7 @@ function compareRate(
   const elapsed = now.getTime() - (isNewMonth ? start : base.at);
   if (elapsed < apartMs) return undefined;
   const rate = roundToCents(((isNewMonth ? used : used - before) / elapsed) * dayMs);
-  return compareWithPast(rate, past, (found) => find(found)?.perDay, noise.bytes);
+  return compareWithPast(rate, past, (found) => find(found)?.perDay);
 }
 
 /** Floating-point noise would differ from run to run. */
@@ -397,7 +385,7 @@ function listFindings(figures: ZoneFigures): Finding[] {
     if (!perDay || !hasMoved(perDay, noise.bytes)) return [];
     const sign = isIncrease(perDay) ? ':chart_with_upwards_trend:' : ':chart_with_downwards_trend:';
     const text = `${sign} *${describeName(zone)}*: ${describeComparison(perDay, formatBytes, ' a day')}`;
-    return [{ weight: 5, isWholeTotal: perDay.now === total?.now, line: () => text }];
+    return [{ weight: 5, line: () => text }];
   });
   return [
     ...newLimits,
@@ -434,21 +422,14 @@ function describeLimit(limit: Named & Limit): string {
 }
 
 function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
-  const { limits, busiest, missing, perDay, trend } = figures;
-  const isTotalReported = busiest.some(
-    (zone) => hasMoved(zone.perDay, noise.bytes) && zone.perDay?.now === perDay?.now,
-  );
-  const hasTotal = perDay && (perDay.now > 0 || perDay.before) && !isTotalReported;
+  const { limits, missing, perDay, trend } = figures;
   const notInAccount = missing.slice(0, 30).map((id) => escapeMrkdwn(id, 20));
   const forecast = ' Forecast: if the rest of the month continues like this.';
   const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
   const points = trend.map(([at, bytes]): Point => [at, Math.round((bytes / bytesOf) * 100) / 100]);
   return {
     title: 'Zones',
-    lines: [
-      hasTotal && `In total *${formatBytes(perDay.now)}* a day${inBrackets(perDay, formatBytes)}`,
-      missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
-    ],
+    lines: [missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`],
     table: renderZoneTable(figures),
     note: `Months are UTC, as the CDN counts them.${limits.some(({ reaches }) => reaches) ? forecast : ''}`,
     chart: renderTrend(

@@ -25,14 +25,11 @@ import {
 import { manageMenu } from '../card.ts';
 import { type Digest, describeTargets, formatRunTime } from '../report.ts';
 
-/** A number, and what it is compared with: each is absent where it is not known. */
+/** A number, and that of the same weekday a week before, or else of the previous run, as far as it is known. */
 export interface Comparison {
   readonly now: number;
   readonly before?: number | undefined;
-  /** That of the same weekday, a week before. */
-  readonly weekBefore?: number | undefined;
-  /** The median of earlier runs, where `now` is far from it. */
-  readonly usual?: number | undefined;
+  readonly isWeekday?: boolean | undefined;
 }
 
 export type Point = readonly [at: number, value: number];
@@ -44,30 +41,16 @@ export type NamedGroup = { readonly count: number; readonly first: readonly Name
 
 type Format = (value: number) => string;
 
-/** `+37 % on the same weekday, +3 % on the previous run, unusual: mostly 38 GB`; empty in a first run. */
+/** `+37 % on the same weekday`, `+3 % on the previous run`; empty in a first run. */
 export function describeChange(
-  { now, before, weekBefore, usual }: Comparison,
-  format: Format,
+  { now, before, isWeekday }: Comparison,
   previous = 'the previous run',
 ): string {
-  const onWeekday = weekBefore === undefined ? '' : relate(now, weekBefore);
-  const onBefore = before === undefined ? '' : relate(now, before);
-  const isSame = onWeekday === onBefore;
-  const words = [
-    onWeekday && `${onWeekday} the same weekday${isSame ? ` and ${previous}` : ''}`,
-    isSame ? '' : onBefore && `${onBefore} ${previous}`,
-    usual !== undefined && `*unusual:* mostly ${format(usual)}`,
-  ];
-  return join(words, ', ');
+  return before === undefined ? '' : `${relate(now, before)} ${isWeekday ? 'the same weekday' : previous}`;
 }
 
 export function describeComparison(compared: Comparison, format: Format, unit = '', past?: string): string {
-  return `${format(compared.now)}${unit}, ${describeChange(compared, format, past)}`;
-}
-
-export function inBrackets(compared: Comparison | undefined, format: Format, previous?: string): string {
-  const words = compared ? describeChange(compared, format, previous) : '';
-  return words && ` (${words})`;
+  return `${format(compared.now)}${unit}, ${describeChange(compared, past)}`;
 }
 
 /** `52.1 GB a day: +37 % on the same weekday`; empty in a first run, and where it always was zero. */
@@ -77,7 +60,7 @@ export function describeRate(
   unit: string,
   previous?: string,
 ): string {
-  const words = compared && !isAllZero(compared) ? describeChange(compared, format, previous) : '';
+  const words = compared && !isAllZero(compared) ? describeChange(compared, previous) : '';
   return compared && words ? `${format(compared.now)} ${unit}: ${words}` : '';
 }
 
@@ -99,12 +82,12 @@ export function formatDifference(now: number, before: number | undefined, format
   return words === format(0) ? '' : ` (${by > 0 ? '+' : '−'}${words})`;
 }
 
-function isAllZero({ now, before = 0, weekBefore = 0 }: Comparison): boolean {
-  return now === 0 && before === 0 && weekBefore === 0;
+function isAllZero({ now, before = 0 }: Comparison): boolean {
+  return now === 0 && before === 0;
 }
 
-export function isIncrease({ now, before = 0, weekBefore = before }: Comparison): boolean {
-  return now >= weekBefore;
+export function isIncrease({ now, before = 0 }: Comparison): boolean {
+  return now >= before;
 }
 
 /** Fewer runs show nothing that words do not. */
@@ -158,8 +141,6 @@ export interface Finding {
   readonly weight: number;
   /** mrkdwn, with at most so many names. Absent where the number line says it already. */
   readonly line?: (mostNames: number) => string;
-  /** It alone makes up the total of its section, so that the total's comparison would say the same again. */
-  readonly isWholeTotal?: boolean;
 }
 
 export interface Detail {
@@ -218,13 +199,11 @@ export function renderSections(
     const line = what ? `:zzz: No notable change${describedSince}: ${what}` : 'Nothing to report.';
     return { top: renderLines([line]), thread: [], quiet, isFirst };
   }
-  // The line of a zone that makes up the whole total says the same as the total's.
-  const hidesTotals = findings.some(({ isWholeTotal }) => isWholeTotal);
-  const numbers = sections.map(({ number, compared }) => ({ number, compared: hidesTotals ? '' : compared }));
-  // Of several subjects the first change of each comes first.
-  const firsts = sections.flatMap((one) => one.findings.find(({ line }) => line) ?? []);
-  const inOrder = findings.filter((one) => firsts.includes(one));
-  const news = listLines([...new Set([...inOrder, ...findings])], mostNames);
+  // Lines about what changed compare as well.
+  const numbers = sections.map((one) =>
+    one.findings.some(({ line }) => line) ? { ...one, compared: '' } : one,
+  );
+  const news = listLines(findings, mostNames);
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
   const heading = isOnlyNew ? [{ number: `*New${describedSince}*`, compared: '' }] : numbers;
   const details = sections.flatMap(({ label, since, findings, detail }) => {
@@ -240,7 +219,7 @@ export function renderSections(
     return message(title, [section(text), ...table, ...(detail === lead ? [] : chart), context(note)]);
   });
   return {
-    top: renderLines(listTop(heading, news, unread, firsts.length), lead?.chart),
+    top: renderLines(listTop(heading, news, unread), lead?.chart),
     thread: [...thread, ...renderUnread(unread)],
     quiet,
     isFirst,
@@ -266,23 +245,19 @@ function listTop(
   numbers: readonly Pick<Section, 'number' | 'compared'>[],
   changes: readonly string[],
   unread: readonly Unread[],
-  least: number,
 ): string[] {
   const missing = unread.length > 0 ? [renderUnreadLine(unread)] : [];
-  const room = Math.max(mostLines - numbers.length - missing.length, least);
   // With several sections their comparisons would take the room of what changed.
-  const compared = numbers.map((one) => one.compared).filter(Boolean);
-  const ownLine = numbers.length === 1 ? compared.slice(0, Math.min(1, room)) : [];
-  const left = room - ownLine.length;
-  const shown = changes.length > left ? changes.slice(0, Math.max(least, left - 1)) : changes;
+  const compared = numbers.flatMap((one) => (numbers.length === 1 && one.compared) || []);
+  const room = Math.max(1, mostLines - numbers.length - compared.length - missing.length);
+  const shown = changes.length > room ? changes.slice(0, Math.max(1, room - 1)) : changes;
   const more = andMore(changes.length - shown.length);
-  const rest = [...(more ? [`${more} in the thread`] : []), ...missing];
   return [
     ...numbers.map(({ number }) => number),
-    ...ownLine,
+    ...compared,
     ...shown.map((line) => truncateMarkup(line, longestLine)),
-    // With every section there is one line left for both.
-    ...(left > 0 || rest.length === 0 ? rest : [rest.join(' · ')]),
+    ...(more ? [`${more} in the thread`] : []),
+    ...missing,
   ];
 }
 

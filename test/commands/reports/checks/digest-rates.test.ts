@@ -88,7 +88,7 @@ test('a first run says what there is, and that there is nothing to compare with'
   expect(told.thread).toMatchSnapshot();
 });
 
-test('a spike in a flat series is unusual', async () => {
+test('a spike is told against the previous run, with its trend', async () => {
   const told = await daily('2026-11-03', 120, 160, 200, 240, 281, 320, 360, 480);
   expect(told.top).toMatchSnapshot('told, top');
   expect(told.thread).toMatchSnapshot('told, thread');
@@ -121,7 +121,7 @@ test('run again a minute later, nothing changed, and the next run still counts a
   expect((await digest.runDaily('2026-11-05', bandwidthPerRun(280))).top).toMatchSnapshot();
 });
 
-test('both the previous run and the same weekday are told, of a weekly digest the same run once', async () => {
+test('the same weekday counts where it is known, else the previous run', async () => {
   const week = await daily('2026-11-02', 40, 80, 120, 160, 200, 240, 280, 320, 420);
   expect(week.top).toMatchSnapshot('week, top');
   const weekly = await at(
