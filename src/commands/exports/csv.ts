@@ -11,7 +11,7 @@ import { escapeCell } from '../../lib/csv.ts';
 import { dayMs, minuteMs, toEpochMs } from '../../lib/time.ts';
 import type { EventFigures, EventSubject, ExportRequest } from '../../views/exports/exports.ts';
 
-/** For finding header and separator. */
+/** For finding the header. */
 export const headerBytes = 65_536;
 
 /** Stray quotes are text, rows may have any width. */
@@ -22,6 +22,7 @@ const lenient = {
   skip_empty_lines: true,
   // 8 MiB: far above what any server accepts in one request.
   max_record_size: 8_388_608,
+  record_delimiter: ['\r\n', '\n'],
 } satisfies Options;
 
 /** Memory is bounded by one row and one piece. @throws the library's error for an open quote or a row above 8 MiB. */
@@ -30,13 +31,9 @@ export async function readCsv(
   pieces: Iterable<Uint8Array>,
   onRow: (cells: readonly string[]) => void,
 ): Promise<void> {
-  if (!isText(start)) throw Object.assign(new Error('the file is not text'), { code: 'CSV_NOT_TEXT' });
+  if (start.includes(0)) throw Object.assign(new Error('the file is not text'), { code: 'CSV_NOT_TEXT' });
   const parser = parse({
     ...lenient,
-    from_line: findSepLine(start) ? 2 : 1,
-    delimiter: findSeparator(start),
-    // CR alone only if the first row ends with it.
-    record_delimiter: endsWithReturn.test(start.toString('latin1')) ? '\r' : ['\r\n', '\n'],
     on_record(cells: string[]) {
       onRow(cells);
       return null;
@@ -45,46 +42,13 @@ export async function readCsv(
   await pipeline(Readable.from(pieces), parser.resume());
 }
 
-// Two quotes are an end and a beginning: another way to read them would take for ever where there are many.
-const endsWithReturn = /^(?:"[^"]*"|[^"\r\n])*\r(?!\n)/u;
-
 /** Undefined if the first row is no header that is recognized. */
 export function findHeader(start: Buffer): EventColumns | undefined {
-  return isText(start) ? readHeader(readFirstRow(start, findSeparator(start))) : undefined;
-}
-
-/** A zero is in UTF-16, which the library reads behind a mark of its order, and in what is no text. */
-function isText(start: Buffer): boolean {
-  return !start.includes(0) || (start[0] === 0xff && start[1] === 0xfe);
-}
-
-/** A first line such as `sep=;` is for spreadsheets: it names the separator, and is no row. */
-export function findSepLine(start: Buffer): string | undefined {
-  return /^(?:\u{ef}\u{bb}\u{bf})?"?sep=(.)"?[\r\n]/iu.exec(start.toString('latin1'))?.[1];
-}
-
-/** The separator that makes most cells of a known header; else a comma. */
-function findSeparator(start: Buffer): string {
-  const named = findSepLine(start);
-  if (named !== undefined) return named;
-  const widths = [',', ';', '\t', '|'].map((separator) => {
-    const cells = readFirstRow(start, separator);
-    return { separator, width: readHeader(cells) ? cells.length : 0 };
-  });
-  return widths.reduce((best, one) => (one.width > best.width ? one : best)).separator;
-}
-
-function readFirstRow(start: Buffer, delimiter: string): string[] {
   try {
-    const [first = []] = parseText(start, {
-      ...lenient,
-      from_line: findSepLine(start) ? 2 : 1,
-      delimiter,
-      to: 1,
-    });
-    return first;
+    const [first = []] = parseText(start, { ...lenient, to: 1 });
+    return readHeader(first);
   } catch {
-    return [];
+    return undefined;
   }
 }
 

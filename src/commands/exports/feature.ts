@@ -66,11 +66,11 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   let window: Window | undefined;
   if (read?.period && unread === '') {
     const { from, to, isSwapped } = read.period;
-    window = { from: new Date(from), to: new Date(Math.min(to, toMinute(clock.now))) };
-    if (!endsInTime(window, clock.now)) {
-      problems.push(endsTooEarly);
-      window = undefined;
-    } else if (isSwapped)
+    const typedWindow = { from: new Date(from), to: new Date(Math.min(to, toMinute(clock.now))) };
+    const { problem, ...corrected } = correctWindow(typedWindow, clock.now);
+    window = corrected;
+    if (problem) problems.push(problem);
+    else if (isSwapped)
       problems.push('The window you typed ended before it began: start and end were swapped.');
   }
   const place = target && (await findPlace(target.channel, context).catch(note));
@@ -165,24 +165,6 @@ async function findPressed(id: string, { exports, person }: Context): Promise<vi
     { label: 'Export events', types: 'export' },
   ]);
 }
-
-/** With the key of the person who presses. */
-const again: Action = {
-  id: 'event-logs:again',
-  needs: 'export',
-  newMessage: true,
-  async run(value, context) {
-    const { channel, request } = await findPressed(value, context);
-    if (!endsInTime(request, context.now())) {
-      throw new UserError(endsTooEarly, 'Choose a later one.', [
-        { label: 'Export the last 24 hours', types: `export ${request.shieldZoneId} last 24h` },
-      ]);
-    }
-    // An export to direct messages goes to the person who presses.
-    await start(request, channel, context);
-    return views.renderStarted(channel);
-  },
-};
 
 /** The filled form, with the window as far as the CDN has it. */
 const change: Action = {
@@ -321,17 +303,12 @@ const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 
 /** With a note where the window had to change. */
 function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
-  if (!endsInTime(window, now))
+  if (window.to <= findOldestEnd(now))
     return { ...defaultWindow(now), problem: `${endsTooEarly} The form now has the last 24 hours.` };
   // The CDN's clock may differ.
   const oldest = findOldestEnd(now, hourMs);
   if (window.from >= oldest || window.to <= oldest) return window;
   return { ...window, from: oldest, problem: 'The CDN keeps only 72 hours, so this window begins later.' };
-}
-
-/** Where a window begins is the CDN's to refuse. */
-export function endsInTime({ to }: Window, now: Date): boolean {
-  return to > findOldestEnd(now);
 }
 
 function writeFilters(filters: readonly EventLogFilter[]): string {
@@ -388,6 +365,6 @@ export function joinValues(values: readonly string[]): string {
 export const exportFeature: Feature = {
   name: 'event-logs',
   commands: [exportCommand],
-  actions: [windowAction, again, change, cancel],
+  actions: [windowAction, change, cancel],
   forms: [form],
 };

@@ -285,7 +285,7 @@ function renderUnknown(one: ExportSummary): Message {
       `:grey_question: ${text}\nLook ${place} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
     ),
     renderAskedBy(one),
-    actions(againButton(one, 'Not there: export again')),
+    actions(changeButton(one, 'Not there: export again')),
   ]);
 }
 
@@ -295,16 +295,12 @@ function renderFailed(one: ExportSummary, failed: Failure): Message {
     section(`*The export of ${zoneOf(one)} failed; nothing was posted.*`),
     ...(failure.blocks ?? []),
     renderAskedBy(one),
-    actions(againButton(one), changeButton(one)),
+    actions(changeButton(one)),
   ]);
 }
 
-function againButton({ id }: ExportSummary, label = 'Export again'): Button {
-  return button(label, 'event-logs:again:0', id);
-}
-
-function changeButton({ id }: ExportSummary): Button {
-  return button('Edit and export again', 'event-logs:change:0', id);
+function changeButton({ id }: ExportSummary, label = 'Edit and export again'): Button {
+  return button(label, 'event-logs:change:0', id);
 }
 
 /** Without the request, which holds a live secret. */

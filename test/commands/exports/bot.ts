@@ -46,6 +46,13 @@ export async function submitForm(person: Person, values: Record<string, unknown>
   return ended;
 }
 
+/** Sends the form of a failed export unchanged. */
+export async function exportAgain(person: Person, { ts }: Pick<VisibleMessage, 'ts'>): Promise<void> {
+  await person.press('event-logs:change:0', { ts });
+  await person.waitForModal('event-logs:submit');
+  await submitForm(person);
+}
+
 /** Messages with files in a place. */
 export function findFileMessages(slack: Slack, channel: string, who: string = alice): VisibleMessage[] {
   return slack

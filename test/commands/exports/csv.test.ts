@@ -27,17 +27,6 @@ test('any table is read wherever it is cut', async () => {
   );
 });
 
-test.each([',', ';', '\t', '|'])(
-  'a file that is separated by %j is read by its header',
-  async (separator) => {
-    const rows = [
-      ['Timestamp', 'Client IP', 'URL'],
-      ['2026-11-20T10:00:00Z', '203.0.113.7', '/a,b;c|d'],
-    ];
-    expect(await read(Buffer.from(stringify(rows, { delimiter: separator })))).toEqual(rows);
-  },
-);
-
 test.each([
   ['rows of different widths', 'a,b\nc\nd,e,f\n', [['a', 'b'], ['c'], ['d', 'e', 'f']]],
   ['a quote in a bare cell', 'a"b,c\n', [['a"b', 'c']]],
@@ -60,15 +49,6 @@ test.each([
       ['c', 'd'],
     ],
   ],
-  [
-    'a line that names the separator',
-    'sep=;\na;b\nc;d\n',
-    [
-      ['a', 'b'],
-      ['c', 'd'],
-    ],
-  ],
-  ['the same in quotes behind a mark', '\u{feff}"SEP=|"\r\na|b\r\n', [['a', 'b']]],
   ['nothing', '', []],
 ])('%s', async (_, text, rows) => {
   expect(await read(Buffer.from(text))).toEqual(rows);

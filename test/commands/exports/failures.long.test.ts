@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CdnSimulator } from '../../../simulator/cdn/server.ts';
-import { channels, saveSettings, submitForm, users } from './bot.ts';
+import { channels, exportAgain, saveSettings, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { mountSmallDisk } from './small-disk.ts';
 import { logged, readExport, readProblem, says } from './words.ts';
@@ -104,7 +104,7 @@ test('one that breaks off every time is given up after four, with one message th
   const told = await waitForPost(ops, says.failed);
   expect(exportRequests()).toHaveLength(4);
   await expectNothingLeft();
-  await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
+  await exportAgain(bot().slack.as(alice, ops), told);
   await waitForPost(ops, says.posted());
 }, 60_000);
 
@@ -152,7 +152,7 @@ test('an end for which Slack wants a pause, or which gets no answer, is told all
   expect(callsTo('chat.update').filter(({ args }) => args['ts'] === ts)).toHaveLength(3);
 });
 
-test('a disk that is full is told, nothing is left on it, and the same export is one press away', async ({
+test('a disk that is full is told, nothing is left on it, and the same export is one form away', async ({
   skip,
 }) => {
   const disk = await mountSmallDisk(join(bot().env['DATA_DIR'] ?? '', 'spool'), 1_000_000);
@@ -165,7 +165,7 @@ test('a disk that is full is told, nothing is left on it, and the same export is
   await expectNothingLeft();
   await disk.unmount();
   Object.assign(bot().cdn.data.eventLogs, { bytes: undefined });
-  await bot().slack.as(alice, ops).press('event-logs:again:0', { ts: told.ts });
+  await exportAgain(bot().slack.as(alice, ops), told);
   await waitForPost(ops, says.posted());
 });
 

@@ -13,7 +13,6 @@ import {
   createRowCounter,
   type EventColumns,
   findHeader,
-  findSepLine,
   headerBytes,
   readCsv,
   writePlain,
@@ -114,8 +113,7 @@ export async function gatherLog(
     const read = isRead
       ? await readLog(start, file.content, { wanted, columns, events, openFile })
       : undefined;
-    const counted = counter.rows() - (findSepLine(start) ? 1 : 0);
-    const rows = Math.max(0, (read?.rows ?? counted) - (columns ? 1 : 0));
+    const rows = Math.max(0, (read?.rows ?? counter.rows()) - (columns ? 1 : 0));
     onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
     let unread: UnreadReason | undefined;
