@@ -86,16 +86,6 @@ export async function renderPress(answer: Answer, context: Context): Promise<Mes
   return lists.renderAnswer(answer);
 }
 
-const affectedAction: Action = {
-  id: 'approvals:affected',
-  needs: 'none',
-  newMessage: true,
-  async run(id, { ledger, person }) {
-    const operation = await findOperation(ledger, tenantId(person), id);
-    return operation ? lists.renderAffected(operation) : lists.renderAnswer({ kind: 'not-found' });
-  },
-};
-
 const denyAction: Action = {
   id: 'approvals:deny',
   needs: 'none',
@@ -183,7 +173,7 @@ const checkForm = defineForm({
 export const approvals: Feature = {
   name: 'approvals',
   commands: [approvalsCommand],
-  actions: [approveAction, confirmAction, affectedAction, denyAction, cancelAction, checkAction],
+  actions: [approveAction, confirmAction, denyAction, cancelAction, checkAction],
   forms: [denyForm, checkForm],
   async homeSection(context) {
     const { waiting, requested } = await loadLists(context);

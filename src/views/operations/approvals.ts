@@ -8,17 +8,9 @@ import {
   replacingButton,
   selectOf,
 } from '../blocks/buttons.ts';
-import { andMore, countOf, formatCount, formatMoment, pluralize } from '../blocks/format.ts';
+import { andMore, countOf, formatMoment, pluralize } from '../blocks/format.ts';
 import { listHeight, renderPage } from '../blocks/table.ts';
-import {
-  capitalize,
-  escapeMrkdwn,
-  formatCode,
-  join,
-  type Maybe,
-  truncateLines,
-  unbold,
-} from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, truncateLines, unbold } from '../blocks/text.ts';
 import {
   byWorkflow,
   type DecisionLabels,
@@ -55,7 +47,7 @@ export function renderApprovalCard(operation: ShownOperation, approvers: readonl
     ]),
     section(operation.words.consequences.text),
     section(renderProgress(operation, approvers)),
-    waits ? actions(...decisionButtons(operation), affectedButton(operation)) : nextSteps(operation),
+    waits ? actions(...decisionButtons(operation)) : nextSteps(operation),
     sealLine(operation),
   ]);
 }
@@ -106,31 +98,8 @@ export function renderFormOffer(
   ]);
 }
 
-export function renderAffected(operation: ShownOperation): Message {
-  const { what, consequences } = operation.words;
-  const { zones = [], zonesTotal = 0 } = consequences.zones ?? {};
-  const lines = zones.map(({ name, hostnames, hostnamesTotal }) => {
-    const more = andMore(hostnamesTotal - hostnames.length);
-    const hosts = join([...hostnames.map((host) => escapeMrkdwn(host)), more], ', ');
-    return `*${escapeMrkdwn(name) || 'unnamed'}*: ${hosts || 'no hostname'}`;
-  });
-  const text = `*${countDependents(operation)}:* ${what}`;
-  const others = zonesTotal > zones.length ? `The first ${formatCount(zones.length, 'zone')} · ` : '';
-  return message(unbold(text), [
-    section(text),
-    lines.length > 0 && section(truncateLines(lines, 2800)),
-    context(`${others}as of ${formatMoment(operation.createdAt)}, when it was asked for`),
-  ]);
-}
-
-function countDependents({ words }: ShownOperation): string {
-  const total = words.consequences.zones?.zonesTotal ?? 0;
-  return `${capitalize(pluralize(total, 'zone depends', 'zones depend'))} on it`;
-}
-
-function affectedButton({ id, words }: ShownOperation): Maybe<Button> {
-  const { zonesTotal = 0 } = words.consequences.zones ?? {};
-  return zonesTotal > 0 && button('Review impact', 'approvals:affected', id);
+function countDependents(total: number): string {
+  return `${capitalize(pluralize(total, 'zone depends', 'zones depend'))} on it.`;
 }
 
 export function cancelButton(id: string): Button {
@@ -149,7 +118,8 @@ const defaultLabels: DecisionLabels = {
 function decisionButtons(operation: ShownOperation): Button[] {
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
-  const dependents = words.consequences.zones && `${countDependents(operation)}.`;
+  const { zones } = words.consequences;
+  const dependents = zones && countDependents(zones.zonesTotal);
   const warning = `It runs with the last approval: ${nameInPlainText(operation)}.`;
   return [
     runButton(approve.label, approve.actionId, operation, join([warning, dependents], ' ')),

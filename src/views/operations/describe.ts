@@ -102,7 +102,12 @@ function describeZones(
   what: string,
 ): string {
   if (zonesTotal === 0) return `No zone that the requester sees ${one} ${what}.`;
-  const names = zones.slice(0, mostNamed).map(({ name }) => `*${escapeMrkdwn(name, 60) || 'unnamed'}*`);
+  const names = zones
+    .slice(0, mostNamed)
+    .map(({ name, hostnames: [hostname = 'no hostname'], hostnamesTotal }) => {
+      const hosts = join([escapeMrkdwn(hostname, 60), andMore(hostnamesTotal - 1)], ' ');
+      return `*${escapeMrkdwn(name, 60) || 'unnamed'}* (${hosts})`;
+    });
   const named = join([names.join(', '), andMore(zonesTotal - names.length)], ' ');
   return `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
 }

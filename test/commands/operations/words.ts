@@ -40,7 +40,6 @@ export const says = {
   noSuchVariable: /does not know this script or variable/,
   /** What is asked before an approval counts. */
   confirms: (volumeId: string) => new RegExp(`volume ${volumeId} of [^"]*1 zone depends on it`),
-  affected: /depends? on it:/,
   /** Before a volume is deleted. */
   consequences: /Cannot be undone/,
 };
