@@ -46,7 +46,7 @@ await withEachEngine(env, async (engine, bot) => {
   const taken: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const requests = Array.from({ length: presses }, (_, n) =>
-      slack.press('zones:page', 'page=2', { user: people[n % people.length] ?? '' }),
+      slack.press('zones:page', 'zones', { user: people[n % people.length] ?? '' }),
     );
     taken.push(...(await sendAtOnce(bot.port, requests)));
     await waitUntilQuiet(slack);

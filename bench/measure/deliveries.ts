@@ -28,7 +28,7 @@ const kinds: readonly Send[] = [
         deliver(slack, port, (answers) => slack.slash(words, { user, answers })),
   ),
   (slack, port, user) =>
-    deliver(slack, port, (answers) => slack.press('zones:page', 'page=2', { user, answers })),
+    deliver(slack, port, (answers) => slack.press('zones:page', 'zones', { user, answers })),
   search,
 ];
 

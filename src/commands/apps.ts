@@ -17,7 +17,7 @@ const appCommand: Command = {
   shares: true,
   modal: (words) => (words.text === '' ? views.renderAppForm() : undefined),
   async run(words, context) {
-    return showApp(await resolveId('app', words, context), context, words.named['show'] === 'values');
+    return showApp(await resolveId('app', words, context), context);
   },
 };
 
@@ -41,10 +41,7 @@ const app = z
 export const apps: Feature = {
   name: 'apps',
   commands: [appCommand],
-  actions: [
-    { id: 'apps:refresh', needs: 'read', run: (id, context) => showApp(id, context) },
-    { id: 'apps:values', needs: 'read', run: (id, context) => showApp(id, context, true) },
-  ],
+  actions: [{ id: 'apps:refresh', needs: 'read', run: showApp }],
   forms: [
     defineForm({
       id: 'apps:submit',
@@ -57,8 +54,8 @@ export const apps: Feature = {
   pickers: [withKnownIds('app', appPicker)],
 };
 
-async function showApp(id: string, context: Context, hasValues = false): Promise<Message> {
-  return views.renderApp({ ...(await readApp(id, context)), hasValues });
+async function showApp(id: string, context: Context): Promise<Message> {
+  return views.renderApp(await readApp(id, context));
 }
 
 export async function readApp(id: string, context: Context) {

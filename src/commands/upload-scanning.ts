@@ -36,19 +36,16 @@ export const uploadScanning: Feature = {
       shares: true,
       modal: (words) => (words.text === '' ? views.renderScanningForm() : undefined),
       async run(words, context) {
-        const id = await resolveId('shield', words, context);
-        return showMetrics(id, readPicture(words.named['show']), context);
+        return showMetrics(await resolveId('shield', words, context), context);
       },
     },
   ],
+  // Buttons of earlier versions have a picture behind the id.
   actions: [
     {
       id: 'upload-scanning:show',
       needs: 'read',
-      async run(value, context) {
-        const [id = '', picture] = value.split(' ');
-        return showMetrics(id, readPicture(picture), context);
-      },
+      run: (value, context) => showMetrics(value.replace(/ .*/u, ''), context),
     },
   ],
   pickers: [shieldPicker],
@@ -58,17 +55,13 @@ export const uploadScanning: Feature = {
       needs: 'read',
       fields: z.object({ shieldZoneId }),
       again: () => ['help:run', 'scanning'],
-      run: (fields, context) => showMetrics(fields.shieldZoneId, 'weeks', context),
+      run: (fields, context) => showMetrics(fields.shieldZoneId, context),
     }),
   ],
 };
 
-function readPicture(typed = ''): views.ScanningPicture {
-  return views.scanningPictureNames.find((name) => name === typed.toLowerCase()) ?? 'weeks';
-}
-
-async function showMetrics(id: string, picture: views.ScanningPicture, context: Context): Promise<Message> {
-  return views.renderScanning({ ...(await readScanning(id, context)), picture });
+async function showMetrics(id: string, context: Context): Promise<Message> {
+  return views.renderScanning(await readScanning(id, context));
 }
 
 export async function readScanning(id: string, context: Context) {

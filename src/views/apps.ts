@@ -5,17 +5,9 @@ import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import {
-  formatBytes,
-  formatCount,
-  formatMoment,
-  formatNumber,
-  formatShortMoments,
-  formatUtc,
-} from './blocks/format.ts';
+import { formatBytes, formatMoment, formatNumber, formatShortMoments, formatUtc } from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
-import { renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
 import { renderNamedId } from './names.ts';
 import { showButton } from './zones/rows.ts';
@@ -26,16 +18,14 @@ export interface App {
   readonly app: AppSummary;
   /** The zones that lead to it, if they are cached. */
   readonly zones: readonly ZoneSummary[] | undefined;
-  readonly hasValues?: boolean;
   readonly panel: PanelPages;
   readonly asOf: Date;
 }
 
-export function renderApp({ id, name, app, zones = [], hasValues = false, panel, asOf }: App): Message {
-  const { status, latencyChart: points } = app;
+export function renderApp({ id, name, app, zones = [], panel, asOf }: App): Message {
+  const { status } = app;
   const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
-  const chart = renderLatencyChart(app);
   const facts = [describeCost(app), describeVolumes(app)];
   const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
   const answer = renderAnswer({
@@ -44,7 +34,7 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
       [`${isFailing(app) ? ':red_circle: ' : ''}${renderNamedId(id, name)}${state}`, latency],
       ' · ',
     ),
-    picture: hasValues ? renderValues(points) : chart,
+    picture: renderLatencyChart(app),
     actions: [
       zones.length > 1 &&
         selectOf(
@@ -53,13 +43,9 @@ export function renderApp({ id, name, app, zones = [], hasValues = false, panel,
         ),
       zones.length === 1 && showButton(zones[0]?.id ?? '', `Zone ${plainText(zones[0]?.name ?? '', 40)}`),
     ],
-    share: `app ${id}${hasValues ? ' show:values' : ''}`,
+    share: `app ${id}`,
     more: [
-      button('Refresh', hasValues ? 'apps:values' : 'apps:refresh', id),
-      points.length > 1 &&
-        (hasValues
-          ? button('Chart', 'apps:refresh:chart', id)
-          : button(`All ${formatCount(points.length, 'value')}`, 'apps:values', id)),
+      button('Refresh', 'apps:refresh', id),
       commandButton(name === undefined ? 'Give it a name' : 'Rename', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),
@@ -124,19 +110,6 @@ function renderLatencyChart({ latencyChart }: AppSummary) {
     unit: 'Latency (no unit given)',
     labels: createLabels(latencyChart),
     series: [{ name: 'Latency', values: latencyChart.map(({ latency }) => latency) }],
-  });
-}
-
-function renderValues(points: readonly LatencyPoint[]) {
-  const labels = createLabels(points);
-  const newestFirst = points.map((point, at) => ({ ...point, label: labels[at] ?? '' })).toReversed();
-  return renderTable({
-    caption: 'Latency, newest first',
-    columns: ['When', 'Latency'],
-    rows: newestFirst.map(({ at, label, latency }) => [
-      hasTimes(points) ? { number: at ?? 0, text: label } : label,
-      { number: latency, text: formatNumber(latency) },
-    ]),
   });
 }
 

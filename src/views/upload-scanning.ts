@@ -1,48 +1,32 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { startOfDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
-import { button, commandButton, selectOf } from './blocks/buttons.ts';
+import { button, commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatCount, formatInteger, formatMoment, formatShortDay } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
-import { formatCell, renderTable } from './blocks/table.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
-
-export const scanningPictures = { weeks: 'By week', days: 'By day, as a table' } as const;
-export type ScanningPicture = keyof typeof scanningPictures;
-export const scanningPictureNames = Object.keys(scanningPictures) as ScanningPicture[];
 
 export interface Scanning {
   readonly id: string;
   readonly name?: string | undefined;
   readonly metrics: UploadScanningMetrics;
-  readonly picture?: ScanningPicture;
   readonly asOf: Date;
 }
 
-export function renderScanning({ id, name, metrics, picture = 'weeks', asOf }: Scanning): Message {
+export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
   const { unknownOverview } = metrics;
   const days = metrics.days.slice(-28);
   const totals = describeTotals(metrics, days);
   const answer = renderAnswer({
     text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${totals}`,
     lines: `${renderLabel(id, name)}: ${totals}`,
-    picture: { weeks: renderWeeks, days: renderDays }[picture](days),
-    actions: [
-      days.length > 0 &&
-        selectOf(
-          scanningPictures[picture],
-          scanningPictureNames.map((each) =>
-            button(scanningPictures[each], `upload-scanning:show:${each}`, `${id} ${each}`),
-          ),
-          { chosen: scanningPictures[picture] },
-        ),
-    ],
-    share: `scanning ${id} show:${picture}`,
+    picture: renderWeeks(days),
+    actions: [],
+    share: `scanning ${id}`,
     more: [
-      button('Refresh', 'upload-scanning:show:refresh', `${id} ${picture}`),
+      button('Refresh', 'upload-scanning:show', id),
       commandButton(name === undefined ? 'Give it a name' : 'Rename', `name shield ${id}`, 1),
       commandButton('Another shield zone', 'scanning'),
     ],
@@ -151,20 +135,4 @@ function nameWeek(names: readonly string[]): string {
   const [date, month] = first.split(' ');
   const isSameMonth = month !== undefined && last.endsWith(` ${month}`);
   return first === last ? first : `${isSameMonth ? date : first}–${last}`;
-}
-
-function renderDays(days: readonly ScanDay[]): MessageBlock[] {
-  const areDays = days.every(({ day }) => day !== undefined);
-  return renderTable({
-    caption: 'Newest day first',
-    columns: ['Day', 'Blocked', 'Logged', 'Scanned'],
-    rows: days
-      .toReversed()
-      .map((one) => [
-        areDays ? { number: startOfDay(one.day ?? ''), text: nameDay(one) } : nameDay(one),
-        formatCell(one.blockedRequests, formatInteger),
-        formatCell(one.loggedRequests, formatInteger),
-        formatCell(one.filesScanned, formatInteger),
-      ]),
-  });
 }

@@ -3,7 +3,7 @@ import { appIds } from '../../simulator/cdn/apps.ts';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
-import { isChart, isTable } from '../../src/views/blocks/native.ts';
+import { isChart } from '../../src/views/blocks/native.ts';
 import { buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
@@ -67,24 +67,6 @@ test('of more than eight points the newest are drawn, and the title says so', as
   const [chart] = answer?.blocks?.filter(isChart) ?? [];
   expect(chart?.title).toMatch(/ 8$/);
   expect(chart?.chart.axis_config.categories).toHaveLength(8);
-});
-
-test('every value is a table at a press, newest first, and a press leads back to the chart', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const person = harness.person();
-  const [answer] = await person.run(`app ${appIds.api}`);
-  const [values] = await person.press(...(buttons(answer).get('All 30 values') ?? ['', '']));
-  const [table] = values?.blocks?.filter(isTable) ?? [];
-  expect(table?.rows).toHaveLength(31);
-  const times = (table?.rows ?? []).slice(1).map(([when]) => (when?.type === 'raw_number' ? when.value : 0));
-  expect(times).toEqual(times.toSorted((a, b) => b - a));
-  expect(values?.blocks?.some(isChart)).toBe(false);
-  const [again] = await person.press(...(buttons(values).get('Refresh') ?? ['', '']));
-  expect(readText(again)).toBe(readText(values));
-  const [back] = await person.press(...(buttons(values).get('Chart') ?? ['', '']));
-  expect(readText(back)).toBe(readText(answer));
-  const [typed] = await person.run(`app ${appIds.api} show:values`);
-  expect(readText(typed)).toBe(readText(values));
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {

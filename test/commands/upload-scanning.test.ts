@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
-import { isChart, isTable } from '../../src/views/blocks/native.ts';
-import { buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
+import { isChart } from '../../src/views/blocks/native.ts';
+import { createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
 const typed = { now: new Date(), metadata: undefined };
@@ -21,23 +21,15 @@ test('totals come as the CDN reports them, then the worst day with the month in 
   expect(answer?.blocks?.find(isChart)).toMatchSnapshot('chart');
 });
 
-test('28 days are four weeks in the chart, or a table of days at a press', async () => {
+test('28 days are four weeks in the chart', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
   const [answer] = await person.run('scanning 501');
   const chart = answer?.blocks?.find(isChart);
   expect(chart?.chart.axis_config.categories).toEqual(['25–31 Oct', '1–7 Nov', '8–14 Nov', '15–21 Nov']);
   expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
-  const [days] = await person.press(...(buttons(answer).get('By day, as a table') ?? ['', '']));
-  const [table] = days?.blocks?.filter(isTable) ?? [];
-  expect(table?.rows).toHaveLength(29);
-  expect(table?.rows[1]?.[0]).toMatchObject({ text: '21 Nov' });
-  const [again] = await person.press(...(buttons(days).get('Refresh') ?? ['', '']));
-  expect(readText(again)).toBe(readText(days));
-  const [typed] = await person.run('scanning 501 show:days');
-  expect(readText(typed)).toBe(readText(days));
   // A button of an older version.
-  const [older] = await person.press('upload-scanning:show:newest', '501 newest');
+  const [older] = await person.press('upload-scanning:show:days', '501 days');
   expect(readText(older)).toBe(readText(answer));
 });
 

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { attentionReasons, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { formatCount } from '../../views/blocks/format.ts';
@@ -12,7 +11,7 @@ import {
   zoneSorts,
 } from '../../views/zones/list.ts';
 import { findClosest } from '../did-you-mean.ts';
-import type { Token, Words } from '../words.ts';
+import { parseWords, type Token, type Words, withoutFirst } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 
 const maxSearchLength = 100;
@@ -63,32 +62,9 @@ function checkLength(typed: string): string {
   );
 }
 
-const part = z.string().trim().max(maxSearchLength).optional();
-/** The values of a button; those of an older version may have more. */
-const queryFields = z
-  .object({
-    search: part,
-    sort: z.enum(zoneSorts).default('attention'),
-    only: z.enum(zoneFilters).optional(),
-    origin: part,
-    script: part,
-    app: part,
-    storage: part,
-    host: part,
-  })
-  .transform(({ search = '', sort, only, ...rest }): ZoneQuery => {
-    const carried = Object.fromEntries(Object.entries(rest).filter(([, value]) => value));
-    return { search, sort, only, carried };
-  });
-
-/** @throws UserError for a button of an older version */
-export function decodeZoneQuery(value: string): ZoneQuery {
-  const { data } = queryFields.safeParse(Object.fromEntries(new URLSearchParams(value)));
-  if (data) return data;
-  throw new UserError(
-    'This button is from an older version of the list.',
-    'Type `/cdn zones` for a new one.',
-  );
+/** The words of a button. @throws UserError for one of an older version */
+export function decodeZoneQuery(words: string): ZoneQuery {
+  return readZoneQuery(withoutFirst(parseWords(words)));
 }
 
 /** The zones of a query, sorted. The search also finds what a zone carries, in any case. */

@@ -137,7 +137,7 @@ async function loadZone({ id, name }: ZoneName, context: Context): Promise<Zone 
 }
 
 function renderZone(zone: Zone, part: views.ZonePart | undefined, context: Context, page = 1): Message {
-  noteErrors(zone.summary, {}, context);
+  noteErrors(zone.summary, undefined, context);
   const shown = { zone, asOf: context.now(), panel: context.panel };
   return part ? views.renderZonePart(shown, part, page) : views.renderZone(shown);
 }
@@ -166,17 +166,14 @@ export const zones: Feature = {
     {
       id: 'zones:page',
       needs: 'read',
-      async run(value, context) {
-        if (new URLSearchParams(value).has('fresh')) context.zoneCache.forPerson(context.person).expire();
-        return renderList(await loadAllZones(context), decodeZoneQuery(value), context);
-      },
+      run: async (words, context) => renderList(await loadAllZones(context), decodeZoneQuery(words), context),
     },
     {
       id: 'zones:csv',
       needs: 'read',
       newMessage: true,
-      async run(value, context) {
-        const query = decodeZoneQuery(value);
+      async run(words, context) {
+        const query = decodeZoneQuery(words);
         const { zones: all, takenAt } = await loadAllZones(context);
         const zones = selectZones(all, query);
         const csv = await writeZonesCsv(zones, context);

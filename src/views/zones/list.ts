@@ -1,7 +1,7 @@
 import { rankAttention, type Totals, type Weakness, type ZoneSummary } from '../../api/zones/summary.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
-import { button, commandButton, type PanelPages, panelButton } from '../blocks/buttons.ts';
+import { button, commandButton, type PanelPages, panelButton, replacingButton } from '../blocks/buttons.ts';
 import {
   agree,
   formatBytes,
@@ -14,7 +14,7 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { type Cell, formatCell, renderTable } from '../blocks/table.ts';
-import { escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
+import { formatCode, join, plainText } from '../blocks/text.ts';
 import { describeStatus, pickZone, quoteWord } from './rows.ts';
 
 export const zoneSorts = ['attention', 'bandwidth', 'charges', 'name'] as const;
@@ -47,12 +47,6 @@ function isFiltered({ search, only, carried }: ZoneQuery): boolean {
   return search !== '' || only !== undefined || Object.keys(carried).length > 0;
 }
 
-/** Never empty: Slack refuses a button without a value. */
-export function encodeZoneQuery({ search, sort, only, carried }: ZoneQuery): string {
-  const pairs = { sort, search, only: only ?? '', ...carried };
-  return new URLSearchParams(Object.entries(pairs).filter(([, value]) => value !== '')).toString();
-}
-
 export function writeZoneQuery({ search, sort, only, carried }: ZoneQuery): string {
   return join(
     [
@@ -66,50 +60,41 @@ export function writeZoneQuery({ search, sort, only, carried }: ZoneQuery): stri
   );
 }
 
-const filterWords: Record<ZoneFilter, { readonly many: string; readonly one: string }> = {
-  attention: { many: 'needing attention', one: 'needs attention' },
-  suspended: { many: 'suspended', one: 'is suspended' },
-  disabled: { many: 'disabled', one: 'is disabled' },
-  off: { many: 'disabled or suspended', one: 'is disabled or suspended' },
-  'above-80': { many: 'above 80 % of a limit', one: 'is above 80 % of a limit' },
-  'no-certificate': { many: 'without a certificate', one: 'lacks a certificate' },
-  'old-tls': { many: 'with TLS 1.0 or 1.1', one: 'has TLS 1.0 or 1.1' },
-  'no-logging': { many: 'without logging', one: 'is without logging' },
+const filterWords: Record<ZoneFilter, string> = {
+  attention: 'needing attention',
+  suspended: 'suspended',
+  disabled: 'disabled',
+  off: 'disabled or suspended',
+  'above-80': 'above 80 % of a limit',
+  'no-certificate': 'without a certificate',
+  'old-tls': 'with TLS 1.0 or 1.1',
+  'no-logging': 'without logging',
 };
 
-/** The words for many zones and for one; `id` cuts an ID at that length, other values are shown as code. */
-const carriedWords: Record<Carried, { readonly many: string; readonly one: string; readonly id?: number }> = {
-  origin: { many: 'with the origin', one: 'has the origin' },
-  script: { many: 'with the script', one: 'runs the script', id: 40 },
-  app: { many: 'of the app', one: 'leads to the app', id: 60 },
-  storage: { many: 'of the storage zone', one: 'uses the storage zone', id: 40 },
-  host: { many: 'with the hostname', one: 'has the hostname' },
+const carriedWords: Record<Carried, string> = {
+  origin: 'with the origin',
+  script: 'with the script',
+  app: 'of the app',
+  storage: 'of the storage zone',
+  host: 'with the hostname',
 };
 
-function listCarried({ carried }: ZoneQuery) {
-  return Object.entries(carried).map(([kind, value]) => ({ value, ...carriedWords[kind as Carried] }));
-}
-
-function describeFilter(query: ZoneQuery, of: number): string {
+/** ` matching shop and without a certificate`; empty for every zone. */
+function describeFilter({ search, only, carried }: ZoneQuery): string {
   const how = [
-    query.search && `matching ${formatCode(query.search, 60)}`,
-    query.only && filterWords[query.only].many,
-    ...listCarried(query).map(
-      ({ many, id, value }) => `${many} ${id ? escapeMrkdwn(value, id) : formatCode(value, 60)}`,
+    search && `matching ${formatCode(search, 60)}`,
+    only && filterWords[only],
+    ...Object.entries(carried).map(
+      ([kind, value]) => `${carriedWords[kind as Carried]} ${formatCode(value, 60)}`,
     ),
   ];
-  return how.some(Boolean) ? ` ${join(how, ' and ')} (of ${formatInteger(of)})` : '';
+  const words = join(how, ' and ');
+  return words && ` ${words}`;
 }
 
-function describeNone(query: ZoneQuery): string {
-  return join(
-    [
-      query.search && `matches ${formatCode(query.search)}`,
-      query.only && filterWords[query.only].one,
-      ...listCarried(query).map(({ one, value }) => `${one} ${formatCode(value, 60)}`),
-    ],
-    ' and ',
-  );
+function describeFiltered(query: ZoneQuery, of: number): string {
+  const words = describeFilter(query);
+  return words && `${words} (of ${formatInteger(of)})`;
 }
 
 export interface ZoneList {
@@ -125,7 +110,7 @@ export interface ZoneList {
 export function renderZoneList(list: ZoneList): Message {
   const { zones, query, totals, account, skipped, takenAt, panel } = list;
   const count = pluralize(totals.zones, 'zone');
-  const filter = describeFilter(query, account);
+  const filter = describeFiltered(query, account);
   const { used: bytes, usedUnreported, charges: money, chargesUnreported } = totals;
   const used = usedUnreported < totals.zones ? `${formatBytes(bytes)} this month` : 'bandwidth not reported';
   const charges =
@@ -135,7 +120,7 @@ export function renderZoneList(list: ZoneList): Message {
     totals.attention === 0
       ? `none needs attention${unreported && ', as far as reported'}`
       : formatCount(totals.attention, 'needs attention', 'need attention');
-  const value = encodeZoneQuery(query);
+  const words = writeZoneQuery(query);
   return renderAnswer({
     text: `${count}${filter}: ${attention}, ${used}, ${charges}.`,
     lines: [
@@ -151,13 +136,13 @@ export function renderZoneList(list: ZoneList): Message {
     ],
     picture: renderZoneTable(zones, query),
     actions: [pickZone()],
-    share: writeZoneQuery(query),
+    share: words,
     more: [
-      button('Refresh', 'zones:page:refresh', `${value}&fresh=1`),
-      button(`All ${formatInteger(totals.zones)} as CSV`, 'zones:csv', value),
+      replacingButton('Refresh', words),
+      button(`All ${formatInteger(totals.zones)} as CSV`, 'zones:csv', words),
       isFiltered(query)
-        ? button('All zones', 'zones:page:all', encodeZoneQuery(everyZone))
-        : button('Disabled and suspended', 'zones:page:off', encodeZoneQuery({ ...query, only: 'off' })),
+        ? button('All zones', 'zones:page:all', writeZoneQuery(everyZone))
+        : button('Disabled and suspended', 'zones:page:off', writeZoneQuery({ ...query, only: 'off' })),
       ...linkedKinds.map((kind) => {
         const id = query.carried[kind];
         return id && panelButton(panel, kind, id, `Open this ${kind} in the panel`);
@@ -224,12 +209,12 @@ export function renderLoadingZones(total: number | undefined): Message {
 }
 
 export function renderNoZones(query: ZoneQuery, account: number, near: readonly string[]): Message {
-  const all = encodeZoneQuery({ ...everyZone, sort: query.sort });
+  const all = writeZoneQuery({ ...everyZone, sort: query.sort });
   if (account === 0) {
     const text = 'Your key sees no zones. Create one in the CDN control panel, or connect another key.';
-    return say(text, actions(button('Look again', 'zones:page:refresh', `${all}&fresh=1`)));
+    return say(text, actions(replacingButton('Look again', all)));
   }
-  const text = `No zone ${describeNone(query)}: your key sees ${formatCount(account, 'zone')}.`;
+  const text = `No zone${describeFilter(query)}: your key sees ${formatCount(account, 'zone')}.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
@@ -244,7 +229,7 @@ export function renderZonesFile(
   zones: number,
   { query, takenAt, account }: Pick<ZoneList, 'query' | 'takenAt' | 'account'>,
 ): Message {
-  const text = `${pluralize(zones, 'zone')}${describeFilter(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
+  const text = `${pluralize(zones, 'zone')}${describeFiltered(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
   const day = takenAt.toISOString().slice(0, 10);
   const content = new TextEncoder().encode(csv);
   const file = { name: `zones-${day}.csv`, title: `Zones, ${day}`, mimetype: 'text/csv', content };

@@ -216,15 +216,6 @@ export function listEverything(parts: readonly PartTable[]): PartTable {
 
 function renderPartMenu(zone: Zone, chosen?: string) {
   const { id } = zone.summary;
-  const { apps, scripts, storage } = findNeighbours(zone);
-  const neighbours = [
-    ...apps.flatMap((app) => [
-      commandButton(`App ${app}`, `app ${app}`),
-      commandButton(`Zones of the app ${app}`, `zones app:${app}`),
-    ]),
-    ...scripts.map((script) => commandButton(`Zones with script ${script}`, `zones script:${script}`)),
-    ...storage.map((zone) => commandButton(`Zones of storage zone ${zone}`, `zones storage:${zone}`)),
-  ];
   const parts = listParts(zone);
   const settings = [...parts, listEverything(parts)].map(({ part, label }) =>
     button(label, 'zones:part', `${id} ${part}`),
@@ -238,22 +229,7 @@ function renderPartMenu(zone: Zone, chosen?: string) {
     [
       { label: 'Settings', buttons: settings },
       { label: 'Compare', buttons: others },
-      neighbours.length > 0 && { label: 'Related', buttons: neighbours },
     ],
     { chosen },
   );
-}
-
-function findNeighbours({ summary, members }: Zone): Record<'apps' | 'scripts' | 'storage', string[]> {
-  const logs = members.LoggingSaveToStorage ? members.LoggingStorageZoneId : undefined;
-  const { storageZoneId, edgeScriptId, middlewareScriptId } = summary;
-  return {
-    apps: listIds([summary.appId]),
-    scripts: listIds([edgeScriptId, middlewareScriptId]),
-    storage: listIds([storageZoneId, members.PermaCacheStorageZoneId, logs]),
-  };
-}
-
-function listIds(found: readonly (string | undefined)[]): string[] {
-  return [...new Set(found.filter((id) => id !== undefined))];
 }

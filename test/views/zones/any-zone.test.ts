@@ -5,10 +5,9 @@ import { readZone } from '../../../src/api/zones/members.ts';
 import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
-import { decodeZoneQuery, readZoneQuery } from '../../../src/commands/zones/query.ts';
+import { readZoneQuery } from '../../../src/commands/zones/query.ts';
 import {
   carriedKinds,
-  encodeZoneQuery,
   renderNoZones,
   renderZoneList,
   writeZoneQuery,
@@ -132,14 +131,6 @@ test('any list of zones is a message that Slack takes', () => {
       expect(findOptionProblems(summaries.map(renderZoneOption))).toEqual([]);
     }),
     { numRuns: 100 },
-  );
-});
-
-test('a query comes back from its button as it went in', () => {
-  fc.assert(
-    fc.property(query, (query) => {
-      expect(decodeZoneQuery(encodeZoneQuery(query))).toEqual(query);
-    }),
   );
 });
 
