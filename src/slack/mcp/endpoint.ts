@@ -405,13 +405,9 @@ function toResult(tool: Tool, answer: ToolAnswer, now: Date): ToolResult {
     next: next.map(({ tool, arguments: given }) => ({ tool, arguments: given })),
   };
   const structuredContent = answerSchema.parse(facts);
-  const calls = next.map((call) => ({
-    ...call,
-    title: tools.find(({ name }) => name === call.tool)?.title ?? '',
-  }));
   return {
     content: [{ type: 'text', text: writeFacts(structuredContent) }],
     structuredContent,
-    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), calls) } },
+    _meta: { slack: { blocks: toAssistantBlocks(message ?? say(escapeMarkup(facts.summary)), next) } },
   };
 }

@@ -75,7 +75,7 @@ export function writeFacts(facts: object): string {
 }
 
 /** Where one rule is broken, Slack drops all blocks. */
-const limits = { blocks: 50, charts: 2, tables: 20_000, value: 2_000, option: 150, label: 75, calls: 3 };
+const limits = { blocks: 50, charts: 2, tables: 20_000, value: 2_000, label: 75, calls: 3 };
 const allowed = new Set(['context', 'divider', 'header', 'section', 'data_table', 'data_visualization']);
 
 /** Only calls of tools and links to the panel work as buttons there: https://docs.slack.dev/ai/slackbot-mcp-client */
@@ -84,8 +84,6 @@ export function toAssistantBlocks(
   calls: readonly {
     readonly label: string;
     readonly tool: string;
-    /** What a menu of its calls is for. */
-    readonly title: string;
     readonly arguments: object;
   }[],
 ): object[] {
@@ -97,24 +95,10 @@ export function toAssistantBlocks(
     if (isTable(block)) return block === table ? [cutTable(defuseTexts(block))] : [];
     return [defuseTexts(block)];
   });
-  const byTool = Map.groupBy(calls.slice(0, limits.calls), ({ tool }) => tool);
-  const buttons = [...byTool].flatMap(([tool, same]) => {
-    const longest = same.length > 1 ? limits.option : limits.value;
-    const options = same
-      .map(({ label, arguments: given }) => ({ text: plainLabel(label, tool), value: JSON.stringify(given) }))
-      .filter(({ value }) => value.length <= longest);
-    const [first] = options;
-    if (!first) return [];
-    const call = { action_id: `tool:${tool}` };
-    const menu = {
-      type: 'static_select',
-      ...call,
-      placeholder: plainLabel(same[0]?.title ?? '', tool),
-      options,
-    };
-    return [
-      { type: 'actions', elements: [options.length > 1 ? menu : { type: 'button', ...call, ...first }] },
-    ];
+  const buttons = calls.slice(0, limits.calls).flatMap(({ label, tool, arguments: given }) => {
+    const value = JSON.stringify(given);
+    const call = { type: 'button', action_id: `tool:${tool}`, text: plainLabel(label, tool), value };
+    return value.length > limits.value ? [] : [{ type: 'actions', elements: [call] }];
   });
   const links = findPanelLinks(blocks).slice(0, limits.calls);
   const last = links.length > 0 ? [{ type: 'actions', elements: links }] : [];
