@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { advance } from '../../../../src/commands/reports/alerts/write.ts';
 import { dayMs, hourMs, minuteMs, toUtcDay } from '../../../../src/lib/time.ts';
 import { describeUnknown } from '../../../../src/views/reports/report.ts';
 import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
