@@ -185,57 +185,33 @@ const entities: Readonly<Record<string, string>> = {
 /** The page's whole look. One constant, because the page's security policy names it by its hash. */
 export const style = `
 :root {
-  color-scheme: light dark;
-  --ground: light-dark(#f3f4f6, #0e1014); --card: light-dark(#ffffff, #181b21);
-  --line: light-dark(#e2e4e9, #2c313a); --text: light-dark(#16181d, #eceef2); --soft: light-dark(#5a606b, #a2a9b5);
-  --accent: light-dark(#1d4ed8, #7ea6ff); --accent-text: light-dark(#ffffff, #0b1220);
-  --bad: light-dark(#b42318, #ffb4ab); --bad-ground: light-dark(#fef3f2, #33191a); --bad-line: light-dark(#f6c9c4, #5f2b2b);
-  --good: light-dark(#05603a, #86e0af); --good-ground: light-dark(#ecfdf3, #10291d); --good-line: light-dark(#a9e4c4, #1f5138);
+  color-scheme: light dark; --soft: light-dark(#5a606b, #a2a9b5); --line: light-dark(#e2e4e9, #2c313a);
+  --bad: light-dark(#b42318, #ffb4ab); --good: light-dark(#05603a, #86e0af);
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0; min-height: 100vh; min-height: 100dvh; padding: 24px 16px;
-  display: flex; align-items: center; justify-content: center;
-  background: var(--ground); color: var(--text);
-  font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif;
+  margin: 0; padding: 32px 16px; overflow-wrap: anywhere; font: 16px/1.55 system-ui, sans-serif;
+  background: light-dark(#ffffff, #181b21); color: light-dark(#16181d, #eceef2);
 }
-main {
-  width: 100%; max-width: 460px; padding: 32px;
-  background: var(--card); border: 1px solid var(--line); border-radius: 16px;
-}
-.name { margin: 0 0 20px; color: var(--soft); font-size: 14px; font-weight: 600; }
+main { max-width: 460px; margin: 0 auto; }
 h1 { margin: 0 0 10px; font-size: 24px; line-height: 1.25; }
 h2 { margin: 24px 0 8px; font-size: 17px; line-height: 1.3; }
-p { margin: 0 0 14px; overflow-wrap: anywhere; }
-p:last-child { margin-bottom: 0; }
-.soft { color: var(--soft); font-size: 14px; }
-li .soft { display: block; }
-.who { margin: 18px 0; padding: 12px 14px; border: 1px solid var(--line); border-radius: 10px; }
-.who span { display: block; color: var(--soft); font-size: 13px; }
-.who strong { overflow-wrap: anywhere; }
-.note { margin: 18px 0; padding: 12px 14px; border: 1px solid; border-radius: 10px; }
-.note strong { display: block; }
-.bad { color: var(--bad); background: var(--bad-ground); border-color: var(--bad-line); }
-.good { color: var(--good); background: var(--good-ground); border-color: var(--good-line); }
-form { margin: 18px 0 14px; }
-label { display: block; margin-bottom: 6px; font-weight: 600; }
-input {
-  width: 100%; min-height: 48px; padding: 10px 14px; border: 1px solid var(--soft); border-radius: 10px;
-  background: var(--card); color: var(--text); font: inherit;
+ul { padding-left: 20px; }
+a, code { color: inherit; font-size: 0.95em; }
+.name, .soft, .hint, .who span { color: var(--soft); font-size: 14px; }
+.who span, .note strong, li .soft, label { display: block; }
+.who, .note { margin: 18px 0; padding: 12px 14px; border: 1px solid var(--line); border-radius: 10px; }
+.bad { color: var(--bad); border-color: currentColor; }
+.good { color: var(--good); border-color: currentColor; }
+label { margin: 14px 0 6px; font-weight: 600; }
+input, button, .button {
+  display: block; width: 100%; min-height: 48px; padding: 10px 14px; border-radius: 10px; font: inherit;
 }
+input { border: 1px solid var(--soft); background: transparent; color: inherit; }
 input[aria-invalid="true"] { border-color: var(--bad); }
-.hint { margin: 6px 0 18px; color: var(--soft); font-size: 14px; }
 button, .button {
-  display: block; width: 100%; min-height: 48px; padding: 11px 18px; border: 0; border-radius: 10px;
-  background: var(--accent); color: var(--accent-text); font: inherit; font-weight: 600;
-  text-align: center; text-decoration: none; cursor: pointer;
-}
-code { white-space: nowrap; padding: 1px 6px; border: 1px solid var(--line); border-radius: 6px; background: var(--ground); font: 14px/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
-ul { margin: 0 0 14px; padding-left: 20px; }
-li { margin-bottom: 6px; }
-@media (max-width: 480px) {
-  body { align-items: flex-start; padding: 12px; }
-  main { padding: 24px 20px; border-radius: 14px; }
+  margin-top: 18px; border: 0; background: light-dark(#1d4ed8, #7ea6ff); color: light-dark(#ffffff, #0b1220);
+  font-weight: 600; text-align: center; text-decoration: none; cursor: pointer;
 }
 `;
 
