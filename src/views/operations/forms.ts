@@ -1,7 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
-import { formatCount } from '../blocks/format.ts';
 import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
@@ -104,9 +103,8 @@ const requiredOptions = [
   option('Not required', 'false'),
 ];
 
-/** Characters. Slack's inputs take 3000, a variable holds 4096. */
-export const valueLengths = { first: 3000, rest: 1096 };
-const valueInput = { multiline: true, optional: true };
+/** Characters: as many as an input of Slack takes. */
+export const longestValue = 3_000;
 const valueOptions = [
   option('Set it to an empty value', 'empty'),
   option('Keep curly quotes (“ ” ‘ ’) as typed', 'curly'),
@@ -159,14 +157,10 @@ export function renderVariableForm(
     }),
     textInput('defaultValue', 'New value', {
       hint: 'Treated as a secret: never shown again, not even to you. Above 2,048 bytes the CDN may refuse it.',
-      maxLength: valueLengths.first,
+      maxLength: longestValue,
       focus: variableId !== undefined,
-      ...valueInput,
-    }),
-    textInput('moreValue', 'The rest of a long value', {
-      hint: `Added directly after the first ${formatCount(valueLengths.first, 'character')}.`,
-      maxLength: valueLengths.rest,
-      ...valueInput,
+      multiline: true,
+      optional: true,
     }),
     input('empty', 'Or', { type: 'checkboxes', options: valueOptions }, { optional: true }),
     select('required', 'Is it required?', requiredOptions, { chosen: required, optional: true }),

@@ -264,12 +264,6 @@ const required = z
   .default('unchanged')
   .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
 
-const valueField = (max: number) =>
-  z
-    .string()
-    .max(max, `At most ${formatCount(max, 'character')} here.`)
-    .optional();
-
 const curlyQuotes =
   'It has curly quotes (“ ” ‘ ’), which phones insert. Type straight ones, or tick below to keep these.';
 
@@ -277,21 +271,21 @@ const fields = z
   .object({
     scriptId: scriptIdField,
     variableId: id('variable ID'),
-    defaultValue: valueField(forms.valueLengths.first),
-    moreValue: valueField(forms.valueLengths.rest),
+    defaultValue: z
+      .string()
+      .max(forms.longestValue, `At most ${formatCount(forms.longestValue, 'character')}.`)
+      .default(''),
     empty: z.array(z.string()).optional(),
     required,
   })
-  .transform(({ defaultValue = '', moreValue = '', empty, ...rest }, refinement) => {
-    const typed = defaultValue + moreValue;
+  .transform(({ defaultValue: typed, empty, ...rest }, refinement) => {
     const isEmptied = empty?.includes('empty') ?? false;
     const refuse = (path: string, message: string): void =>
       refinement.addIssue({ code: 'custom', path: [path], message });
     if (isEmptied && typed) refuse('empty', 'There is a new value above. Remove one of them.');
     if (!isEmptied && !typed && rest.required === undefined)
       refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
-    for (const [path, text] of Object.entries({ defaultValue, moreValue }))
-      if (/[“”„‟‘’‚‛]/u.test(text) && !empty?.includes('curly')) refuse(path, curlyQuotes);
+    if (/[“”„‟‘’‚‛]/u.test(typed) && !empty?.includes('curly')) refuse('defaultValue', curlyQuotes);
     const value = isEmptied ? '' : typed || undefined;
     return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
   });
@@ -396,7 +390,7 @@ export const variables: Feature = {
       needs: 'change',
       fields,
       loadingView: forms.variableBusy,
-      secretFields: ['defaultValue', 'moreValue'],
+      secretFields: ['defaultValue'],
       again: ({ scriptId = '', variableId = '' }) => [
         'help:run',
         ['variable', scriptId, variableId].flat().join(' '),

@@ -98,11 +98,6 @@ export const alertFields = z
 
 const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const allDays = [1, 2, 3, 4, 5, 6, 7];
-const groups: Readonly<Record<string, readonly number[]>> = {
-  workdays: allDays.slice(0, 5),
-  weekdays: allDays.slice(0, 5),
-  weekend: [6, 7],
-};
 const typedHours =
   /^(?<names>[a-z][a-z,-]*)?\s*(?:(?<from>(?:[01]?\d|2[0-3]):[0-5]\d)-(?<until>(?:[01]?\d|2[0-3]):[0-5]\d|24:00))?$/u;
 
@@ -126,7 +121,6 @@ function parseDays(names: string): number[] | undefined {
   const chosen = names.split(',').map((part) => {
     const ends = part.split('-').map((name) => dayNames.indexOf(name.slice(0, 3)) + 1);
     const [first = 0, last = first] = ends;
-    if (groups[part]) return groups[part];
     if (first === 0 || last === 0 || ends.length > 2) return [];
     return allDays.filter((day) =>
       first <= last ? day >= first && day <= last : day >= first || day <= last,
