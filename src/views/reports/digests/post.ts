@@ -203,7 +203,10 @@ export function renderSections(
   const numbers = sections.map((one) =>
     one.findings.some(({ line }) => line) ? { ...one, compared: '' } : one,
   );
-  const news = listLines(findings, mostNames);
+  // Of several subjects the first change of each comes first.
+  const firsts = sections.flatMap((one) => one.findings.find(({ line }) => line) ?? []);
+  const inOrder = findings.filter((one) => firsts.includes(one));
+  const news = listLines([...new Set([...inOrder, ...findings])], mostNames);
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
   const heading = isOnlyNew ? [{ number: `*New${describedSince}*`, compared: '' }] : numbers;
   const details = sections.flatMap(({ label, since, findings, detail }) => {
@@ -219,7 +222,7 @@ export function renderSections(
     return message(title, [section(text), ...table, ...(detail === lead ? [] : chart), context(note)]);
   });
   return {
-    top: renderLines(listTop(heading, news, unread), lead?.chart),
+    top: renderLines(listTop(heading, news, unread, firsts.length), lead?.chart),
     thread: [...thread, ...renderUnread(unread)],
     quiet,
     isFirst,
@@ -245,12 +248,13 @@ function listTop(
   numbers: readonly Pick<Section, 'number' | 'compared'>[],
   changes: readonly string[],
   unread: readonly Unread[],
+  least: number,
 ): string[] {
   const missing = unread.length > 0 ? [renderUnreadLine(unread)] : [];
   // With several sections their comparisons would take the room of what changed.
   const compared = numbers.flatMap((one) => (numbers.length === 1 && one.compared) || []);
-  const room = Math.max(1, mostLines - numbers.length - compared.length - missing.length);
-  const shown = changes.length > room ? changes.slice(0, Math.max(1, room - 1)) : changes;
+  const room = Math.max(least, mostLines - numbers.length - compared.length - missing.length);
+  const shown = changes.length > room ? changes.slice(0, Math.max(least, room - 1)) : changes;
   const more = andMore(changes.length - shown.length);
   return [
     ...numbers.map(({ number }) => number),
