@@ -151,15 +151,18 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     await answer().getByText('checkout.example.com').first().waitFor();
   });
 
-  test.each([1200, 390])('a scan goes from chart to table, %d pixels wide', async (width) => {
-    await page.setViewportSize({ width, height: 860 });
-    await ask('scanning 501');
-    await answer().locator('.chart rect').first().waitFor();
-    await choose('By week', 'By day, as a table');
-    await answer().locator('.data-table').waitFor();
-    await answer().getByRole('button', { name: 'More rows' }).click();
-    expect(await answer().getByRole('status').innerText()).toContain('6–10');
-  });
+  test.each([1200, 390])(
+    'a scan is a chart, and the rows of a table are turned, %d pixels wide',
+    async (width) => {
+      await page.setViewportSize({ width, height: 860 });
+      await ask('scanning 501');
+      await answer().locator('.chart rect').first().waitFor();
+      await ask('zones');
+      await answer().locator('.data-table').waitFor();
+      await answer().getByRole('button', { name: 'More rows' }).click();
+      expect(await answer().getByRole('status').innerText()).toContain('6–10');
+    },
+  );
 
   test('Share asks first, then everybody in the channel reads what was shown', async () => {
     await ask('errors 1006 show:addresses');
