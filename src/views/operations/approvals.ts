@@ -10,7 +10,7 @@ import {
 } from '../blocks/buttons.ts';
 import { andMore, countOf, formatMoment, pluralize } from '../blocks/format.ts';
 import { listHeight, renderPage } from '../blocks/table.ts';
-import { capitalize, escapeMrkdwn, formatCode, join, truncateLines, unbold } from '../blocks/text.ts';
+import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/text.ts';
 import {
   byWorkflow,
   type DecisionLabels,

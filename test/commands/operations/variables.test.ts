@@ -105,7 +105,9 @@ describe('a variable is set', () => {
   });
 
   test('a value above 2,048 bytes is set, with a note', async () => {
-    await fill({ defaultValue: 'a'.repeat(3000) });
+    const value = 'a'.repeat(3000);
+    await fill({ defaultValue: value });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: value });
     await team.alice.waitForMessage(({ reads }) =>
       reads.includes('a new value of 3,000 bytes (above 2,048 the CDN may refuse it)'),
     );
