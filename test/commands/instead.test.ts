@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { UserError } from '../../src/errors.ts';
 import { renderFailure } from '../../src/views/blocks/failure.ts';
 import { buttons, createCommandHarness } from '../support/command-harness.ts';
 import { findMessageProblems } from '../support/slack-limits.ts';
@@ -32,9 +31,8 @@ test.each<[typed: string, offered: string[]]>([
 ])('%j is refused with buttons that say what would be right, and keep the rest', async (typed, offered) => {
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
-  const refused = await person.run(typed).catch((error: unknown) => error);
-  if (!(refused instanceof UserError)) throw new Error('it was not refused');
-  const shown = renderFailure({ message: refused.message, hint: refused.hint, offer: refused.offer });
+  const { message, hint, offer } = await person.refuse(typed);
+  const shown = renderFailure({ message, hint, offer });
   expect(findMessageProblems(shown)).toEqual([]);
   const drawn = [...buttons(shown).values()];
   expect(drawn.map(([, words]) => words)).toEqual(offered);

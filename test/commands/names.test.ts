@@ -1,31 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
 import { findElements } from '../../simulator/slack/block-ids.ts';
-import { type Bot, connect, disconnect, startBot } from '../support/bot.ts';
+import { ask, type Bot, connect, disconnect, useBot } from '../support/bot.ts';
 import { saveSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
 const ops = 'C0OPS0000';
 
-let bot: Bot;
+const bot = await useBot({ zones: 12 }, ['U0ALICE00', 'U0BOB0000']);
+// An ID that looks like a name.
+bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
 beforeAll(async () => {
-  bot = await startBot({ zones: 12 });
-  // An ID that looks like a name.
-  bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
-  for (const person of ['U0ALICE00', 'U0BOB0000']) await connect(bot, person, ops);
   const admin = bot.slack.as('U0ALICE00', ops);
   await saveSettings(admin, { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] });
   while (admin.modal()) await admin.closeModal();
 });
-afterAll(async () => bot.stop());
 
 type Person = ReturnType<Bot['slack']['as']>;
-
-async function ask(person: Person, words: string) {
-  const before = new Set(person.messages().map(({ ts }) => ts));
-  await person.slash(words);
-  return person.waitForMessage(({ ts }) => !before.has(ts));
-}
 
 const readLabels = (options: readonly object[]): string[] =>
   options.map((option) => (option as { text: { text: string } }).text.text);

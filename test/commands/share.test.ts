@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
 import { splitTarget } from '../../src/commands/share.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
-import { type Bot, connect, startBot } from '../support/bot.ts';
+import { connect, useBot } from '../support/bot.ts';
 import { saveSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
@@ -53,16 +53,11 @@ describe('the target of typed words', () => {
 // Charts and logs are of the days before today.
 const began = Date.now();
 const now = (): Date => new Date(Date.parse('2026-11-23T12:00:00Z') + Date.now() - began);
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({ zones: 12, now, cdnNow: now });
-  await connect(bot, alice, ops);
-});
+const bot = await useBot({ zones: 12, now, cdnNow: now });
 beforeEach(() => {
   bot.slack.script.refuseNativeBlocks([]);
   bot.slack.script.withholdScopes([]);
 });
-afterAll(() => bot.stop());
 
 /** What all read in a channel: the posts of the bot that are not for one person. */
 function posts(channel: string) {

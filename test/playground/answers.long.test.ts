@@ -132,8 +132,8 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     },
   );
 
-  test.each([1200, 390])('origin errors are leafed through by their menus, %d pixels wide', async (width) => {
-    await page.setViewportSize({ width, height: 860 });
+  test('as wide as a phone origin errors are leafed through by their menus', async () => {
+    await page.setViewportSize({ width: 390, height: 860 });
     await ask('errors 1006');
     await choose('View or period…', 'Paths');
     const table = answer().locator('.data-table');
@@ -151,18 +151,15 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     await answer().getByText('checkout.example.com').first().waitFor();
   });
 
-  test.each([1200, 390])(
-    'a scan is a chart, and the rows of a table are turned, %d pixels wide',
-    async (width) => {
-      await page.setViewportSize({ width, height: 860 });
-      await ask('scanning 501');
-      await answer().locator('.chart rect').first().waitFor();
-      await ask('zones');
-      await answer().locator('.data-table').waitFor();
-      await answer().getByRole('button', { name: 'More rows' }).click();
-      expect(await answer().getByRole('status').innerText()).toContain('6–10');
-    },
-  );
+  test('as wide as a phone a scan is a chart, and the rows of a table are turned', async () => {
+    await page.setViewportSize({ width: 390, height: 860 });
+    await ask('scanning 501');
+    await answer().locator('.chart rect').first().waitFor();
+    await ask('zones');
+    await answer().locator('.data-table').waitFor();
+    await answer().getByRole('button', { name: 'More rows' }).click();
+    expect(await answer().getByRole('status').innerText()).toContain('6–10');
+  });
 
   test('Share asks first, then everybody in the channel reads what was shown', async () => {
     await ask('errors 1006 show:addresses');

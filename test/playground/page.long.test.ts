@@ -47,12 +47,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.locator('#log').innerText()).not.toContain(playground.cdn.key);
   });
 
-  test('the doctor finds nothing wrong in it', async () => {
-    await type('/cdn doctor');
-    await newest().getByText('No problems in').waitFor();
-    expect(await newest().innerText()).toContain('cdn answers');
-  });
-
   test('a mention in a thread is answered there, privately, and the thread counts replies alone', async () => {
     await type('Images of checkout fail');
     await newest().getByText('Images of checkout fail').waitFor();
@@ -101,23 +95,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     expect(await page.locator('.message.ephemeral').count()).toBe(0);
   });
 
-  test('a Slack without charts and tables gets words in their place', async () => {
-    const words = page.getByRole('button', { name: 'Words only' });
-    await type('/cdn zones');
-    await newest().locator('.data-table').waitFor();
-    await words.click();
-    await expect.poll(() => words.getAttribute('aria-pressed')).toBe('true');
-    await type('/cdn zones');
-    await expect.poll(() => newest().locator('.data-table').count()).toBe(0);
-    await newest()
-      .getByText(/and \d+ more/u)
-      .waitFor();
-    await words.click();
-    await page.getByRole('alert').getByText('taken again').waitFor();
-    await type('/cdn zones');
-    await newest().locator('.data-table').waitFor();
-  });
-
   test('text that is no command goes to the others, and the menu of a message looks its link up', async () => {
     const before = playground.slack.calls.length;
     const { Name: name, Hostnames: hostnames } = playground.cdn.data.zones[0] ?? {};
@@ -131,16 +108,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await dialog.getByText(`in the last 24 hours in ${name}`).first().waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-  });
-
-  test('in the conversation with the bot the same words work without /cdn', async () => {
-    await page.getByRole('button', { name: 'Messages' }).click();
-    await page.getByText('Your conversation with the CDN app').waitFor();
-    await page.locator('.composer-field').first().pressSequentially('whoami');
-    expect(await page.getByRole('listbox', { name: 'Commands' }).count()).toBe(0);
-    await page.keyboard.press('Enter');
-    await page.locator('.message').nth(1).getByText('Alice').first().waitFor();
-    expect(await page.locator('#log').innerText()).not.toContain('Only visible to you');
   });
 
   test('the ⚡ menu opens every permitted command, and the chosen one comes on top', async () => {

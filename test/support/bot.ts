@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { afterAll } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { findFreePort } from '../../simulator/free-port.ts';
 import { readManifest } from '../../simulator/slack/manifest.ts';
@@ -77,6 +78,17 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     if (slack.problems.length > 0) throw new Error(`Slack has rules: ${JSON.stringify(slack.problems)}`);
   };
   return { slack, cdn, app, logs, env, stop, [Symbol.asyncDispose]: stop };
+}
+
+/** The bot of a file of tests, where these people have connected a key in #ops. To be called once, at the top of the file. */
+export async function useBot(
+  options: BotOptions = {},
+  people: readonly string[] = ['U0ALICE00'],
+): Promise<Bot> {
+  const bot = await startBot(options);
+  afterAll(() => bot.stop());
+  for (const person of people) await connect(bot, person, 'C0OPS0000');
+  return bot;
 }
 
 /** The environment variables that point a bot at the simulators. */

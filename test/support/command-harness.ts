@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { KnownBlock } from '@slack/types';
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import { expect } from 'vitest';
-import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
+import { startCdn } from '../../simulator/cdn/server.ts';
 import { createCdn } from '../../src/api/cdn.ts';
 import type { Audit } from '../../src/auth/audit/audit.ts';
 import { type People, type Person, personKey } from '../../src/auth/identity.ts';
@@ -16,7 +16,7 @@ import { features, findAction, findCommand, findForm, findPicker } from '../../s
 import type { ReportService } from '../../src/commands/reports/life.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import type { StoredChange } from '../../src/commands/zones/history.ts';
-import { createZoneCache, type ZoneCache } from '../../src/commands/zones/zone-cache.ts';
+import { createZoneCache } from '../../src/commands/zones/zone-cache.ts';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { explainFailure } from '../../src/slack/receive/failures.ts';
@@ -32,22 +32,16 @@ interface HarnessPerson {
   readonly context: Context;
   /** The messages that a command answers, in order. */
   readonly run: (text: string) => Promise<Message[]>;
+  /** What a person reads whose command is refused. */
+  readonly refuse: (text: string) => Promise<Pick<UserError, 'message' | 'hint' | 'offer'>>;
   readonly press: (actionId: string, value: string) => Promise<Message[]>;
+  /** Presses the button with this label. */
+  readonly pressIn: (message: Message | undefined, label: string) => Promise<Message[]>;
   readonly submit: (
     callbackId: string,
     fields: Fields,
   ) => Promise<FormResult | Message[] | { errors: Record<string, string> }>;
   readonly search: (pickerId: string, typed: string) => Promise<string[]>;
-}
-
-interface CommandHarness {
-  readonly cdn: CdnSimulator;
-  readonly zoneCache: ZoneCache;
-  readonly linked: Map<string, Secret>;
-  /** A person with the CDN's full key linked, or with none. */
-  readonly person: (who?: Person, key?: 'linked' | 'none') => HarnessPerson;
-  /** Lets the bot's clock go on. */
-  readonly advance: (ms: number) => void;
 }
 
 /** `timeoutMs`: how long the client waits for the CDN. */
@@ -60,7 +54,7 @@ export async function createCommandHarness({
   readonly audit?: Audit;
   /** Changes of settings that were recorded before. */
   readonly changes?: readonly StoredChange[];
-} = {}): Promise<CommandHarness & AsyncDisposable> {
+} = {}) {
   let now = Date.UTC(2026, 10, 21, 12, 0, 0);
   const cdn = await startCdn({ ...options, now: () => now });
   const client = createCdn({
@@ -77,10 +71,12 @@ export async function createCommandHarness({
     cdn,
     zoneCache,
     linked,
-    advance: (ms) => {
+    /** Lets the bot's clock go on. */
+    advance: (ms: number) => {
       now += ms;
     },
-    person(who = alice, key = 'linked') {
+    /** A person with the CDN's full key linked, or with none. */
+    person(who: Person = alice, key: 'linked' | 'none' = 'linked') {
       if (key === 'linked') linked.set(personKey(who), new Secret(cdn.key));
       const { signal } = new AbortController();
       const authorizer = createAuthorizer({
@@ -256,14 +252,25 @@ function createPerson(context: Context): HarnessPerson {
     if (!command.run) throw new Error(`${command.name} opens a form only`);
     return collectMessages(command.run(words, context));
   };
+  const press = async (actionId: string, value: string): Promise<Message[]> => {
+    const action = findAction(actionId);
+    if (action?.runsCommand) return run(action.toCommand?.(actionId, value) ?? value);
+    if (!action?.run) throw new Error(`no action runs for ${actionId}`);
+    return collectMessages(action.run(value, context));
+  };
   return {
     context,
-    run: run,
-    async press(actionId, value) {
-      const action = findAction(actionId);
-      if (action?.runsCommand) return run(action.toCommand?.(actionId, value) ?? value);
-      if (!action?.run) throw new Error(`no action runs for ${actionId}`);
-      return collectMessages(action.run(value, context));
+    run,
+    async refuse(text) {
+      const failure: unknown = await run(text).catch((error: unknown) => error);
+      if (!(failure instanceof UserError)) throw new Error(`${text} was not refused`);
+      return failure;
+    },
+    press,
+    async pressIn(message, label) {
+      const pressed = buttons(message).get(label);
+      if (!pressed) throw new Error(`there is no button ${label}`);
+      return press(...pressed);
     },
     async submit(callbackId, fields) {
       const form = findForm(callbackId);

@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { summarize, type ZoneSummary } from '../../src/api/zones/summary.ts';
 import { renderApiKeys } from '../../src/views/api-keys.ts';
 import { renderApp, renderAppForm, renderAppOption } from '../../src/views/apps.ts';
+import { describeAttention, describeStepFailure, toOutput } from '../../src/views/steps.ts';
 import { renderScanning, renderScanningForm } from '../../src/views/upload-scanning.ts';
 import { setup } from '../support/command-harness.ts';
 import { findOptionProblems, findViewProblems } from '../support/slack-limits.ts';
@@ -96,6 +98,45 @@ test('the forms, and a menu of any apps, are ones that Slack takes', () => {
   fc.assert(
     fc.property(fc.array(listed, { maxLength: 100 }), (apps) => {
       expect(findOptionProblems(apps.map(renderAppOption))).toEqual([]);
+    }),
+  );
+});
+
+const zones = fc
+  .array(fc.record({ Id: fc.nat(), Name: text, Enabled: fc.boolean(), Suspended: fc.boolean() }), {
+    maxLength: 300,
+  })
+  .map((raw) => raw.map(summarize).filter((zone): zone is ZoneSummary => zone !== undefined));
+
+const isPlain = (output: string): boolean => output.length <= 3000 && !/[<>]/u.test(output);
+
+test('any zones make outputs that are short and no markup', () => {
+  fc.assert(
+    fc.property(zones, fc.nat(), (found, skipped) => {
+      const { count, list, summary } = describeAttention(found, { all: found.length, skipped });
+      expect([count, isPlain(list), isPlain(summary), summary.length > 0]).toEqual([
+        found.length,
+        true,
+        true,
+        true,
+      ]);
+      // An output that is required may not be empty where there is something to tell.
+      expect(list === '').toBe(found.length === 0);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test('any failure is told as text that is short and no markup', () => {
+  fc.assert(
+    fc.property(text, text, (message, hint) => {
+      const said = describeStepFailure({
+        message: `It failed: ${message}`,
+        hint,
+        offer: 'connect',
+        reference: 'R1',
+      });
+      expect(isPlain(said) && isPlain(toOutput(message))).toBe(true);
     }),
   );
 });

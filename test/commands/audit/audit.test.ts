@@ -3,10 +3,10 @@ import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { type Audit, type AuditInput, auditEvents, createAudit } from '../../../src/auth/audit/audit.ts';
-import { UserError } from '../../../src/errors.ts';
 import { renderAuditLine } from '../../../src/views/audit.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { acme, insertRecords, runWithoutTriggers } from '../../auth/audit/tampering.ts';
+import { ask, type Bot, useBot } from '../../support/bot.ts';
 import { buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
@@ -120,7 +120,7 @@ describe('/cdn audit', () => {
     expect([readNumbers(pages).at(0), readNumbers(last).at(-1)]).toEqual([64, 15]);
     expect(readNumbers(first).at(0)).toBe(64);
     await insertRecords(database, 3);
-    const [fresh] = await somebody.press(...(buttons(first).get('Refresh') ?? ['', '']));
+    const [fresh] = await somebody.pressIn(first, 'Refresh');
     expect(readNumbers(fresh).at(0)).toBe(67);
   });
 
@@ -142,7 +142,7 @@ describe('/cdn audit', () => {
     expect(await findRecords('audit exports')).toEqual([]);
     const [filtered] = await somebody.run('audit denied U0EVE0000');
     expect(readStable(filtered).split('\n').slice(0, 2)).toMatchSnapshot('filtered');
-    const [all] = await somebody.press(...(buttons(filtered).get('All records') ?? ['', '']));
+    const [all] = await somebody.pressIn(filtered, 'All records');
     expect(readNumbers(all)).toEqual([4, 3, 2, 1]);
   });
 
@@ -156,9 +156,7 @@ describe('/cdn audit', () => {
     'audit <!channel>',
   ])('%s is refused with what would be right', async (words) => {
     const { somebody } = await admin();
-    const refused = await somebody.run(words).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(UserError);
-    const { message, hint } = refused as UserError;
+    const { message, hint } = await somebody.refuse(words);
     expect(`${message}\n${hint}`).toMatchSnapshot();
   });
 
@@ -202,7 +200,7 @@ describe('/cdn audit', () => {
     });
     await audit.record({ tenant: acme, actor: 'U7654321', event: 'key-linked', requestId: '-1' });
     const [answer] = await somebody.run('audit denied');
-    const [sent] = await somebody.press(...(buttons(answer).get('Download CSV') ?? ['', '']));
+    const [sent] = await somebody.pressIn(answer, 'Download CSV');
     const content = await contentOf(sent);
     expect(parse(content, { bom: true, columns: true })).toEqual([
       {
@@ -275,5 +273,46 @@ describe('every word that can be recorded', () => {
     );
     for (const event of ['toString', '__proto__', '<!here>'])
       expect(read({ ...unknown, event, detail: {} })).toContain('a zone');
+  });
+});
+
+const bob = 'U0BOB0000';
+const carol = 'U0CAROL00';
+const ops = 'C0OPS0000';
+type Person = ReturnType<Bot['slack']['as']>;
+
+const readAnswer = async (person: Person, words: string): Promise<string> => (await ask(person, words)).reads;
+
+function withoutHashes(answer: string): string {
+  const hashes = answer.replaceAll(/\b[\da-f]{12,64}\b/g, '<hash>');
+  return readStable(hashes.replaceAll(/\b[A-Z\d]{8}$/gm, '<reference>'));
+}
+
+const bot = await useBot({ zones: 12, env: { ADMIN_USER_IDS: carol } }, [bob]);
+
+describe('the audit in Slack', () => {
+  const [admin, other] = [bot.slack.as(carol, ops), bot.slack.as(bob, ops)];
+
+  test('an admin reads who connected a key, others are refused, and that is recorded too', async () => {
+    expect(withoutHashes(await readAnswer(admin, 'audit'))).toMatchSnapshot('the newest records');
+    const refused = await readAnswer(other, 'audit');
+    expect(withoutHashes(refused)).toMatchSnapshot('refused');
+    const denied = await readAnswer(admin, 'audit denied');
+    expect(withoutHashes(denied)).toMatchSnapshot('the record of the refusal');
+    // What somebody reads out on the phone is what stands in the record.
+    expect(denied).toContain(`· ${/Reference (\w{8})/.exec(refused)?.[1]}`);
+    const keys = await readAnswer(admin, `audit 9 <@${bob}|bob> keys`);
+    expect(withoutHashes(keys)).toMatchSnapshot('keys of a person');
+  });
+
+  test('the file comes to the admin’s own messages, and that is recorded', async () => {
+    await readAnswer(admin, 'audit');
+    await admin.press('audit:file');
+    const inDm = bot.slack.as(carol, 'DU0CAROL00');
+    await inDm.waitForMessage(({ files }) => files.some(({ name }) => name.endsWith('.csv')), 10_000);
+    expect(withoutHashes(await readAnswer(admin, 'audit exported'))).toMatchSnapshot(
+      'the record of the export',
+    );
+    expect(bot.slack.problems).toEqual([]);
   });
 });

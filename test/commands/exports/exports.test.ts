@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { formatBytes } from '../../../src/views/blocks/format.ts';
-import type { Bot } from '../../support/bot.ts';
 import { channels, download, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { answers, readExport, readProblem, says } from './words.ts';
 
 const { alice, dave } = users;
 const { ops, random } = channels;
-const harness = useExportHarness();
-const { exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
-  harness;
-let bot: Bot;
-beforeAll(() => {
-  bot = harness.bot();
-});
+const { bot, exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
+  await useExportHarness();
 
 /** What the service sends for the request that the bot made last. */
 async function readSentFile(): Promise<Buffer> {

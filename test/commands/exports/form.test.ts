@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { VisibleView } from '../../../simulator/slack/views.ts';
 import type { Bot } from '../../support/bot.ts';
 import { channels, exportAgain, openForm, submitForm, users } from './bot.ts';
@@ -7,12 +7,7 @@ import { readExport, readProblem, says } from './words.ts';
 
 const { alice } = users;
 const { ops } = channels;
-const harness = useExportHarness();
-const { exportRequests, exportTo, expectNothingLeft, waitForPost } = harness;
-let bot: Bot;
-beforeAll(() => {
-  bot = harness.bot();
-});
+const { bot, exportRequests, exportTo, expectNothingLeft, waitForPost } = await useExportHarness();
 
 type Person = ReturnType<Bot['slack']['as']>;
 

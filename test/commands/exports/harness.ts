@@ -1,46 +1,27 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import type { RecordedRequest } from '../../../simulator/cdn/requests.ts';
+import { afterAll, beforeEach, expect } from 'vitest';
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
-import type { VisibleView } from '../../../simulator/slack/views.ts';
-import type { Bot, BotOptions } from '../../support/bot.ts';
+import type { BotOptions } from '../../support/bot.ts';
 import { channels, findFileMessages, openForm, startExportBot, submitForm, users } from './bot.ts';
 
 const { alice, bob } = users;
 
-/** A bot for the exports of one file of tests, and what each of them looks at: only what came since it began. */
-export interface ExportHarness {
-  readonly bot: () => Bot;
-  /** Files that came in this test. */
-  readonly newFiles: (channel: string, who?: string) => VisibleMessage[];
-  /** Waits for a message that is there for everybody. */
-  readonly waitForPost: (channel: string, words: RegExp, who?: string) => Promise<VisibleMessage>;
-  readonly isNew: (message: VisibleMessage) => boolean;
-  /** Nothing was posted, nothing is left. */
-  readonly expectNothingLeft: () => Promise<void>;
-  readonly expectEmptySpool: () => Promise<void>;
-  /** What the CDN was asked for. */
-  readonly exportRequests: () => RecordedRequest[];
-  readonly callsTo: (method: string) => Bot['slack']['calls'];
-  /** Alice fills in the form; gives what it ended with. */
-  readonly exportTo: (channel: string | undefined, values?: object, words?: string) => Promise<VisibleView>;
-  /** The answer of the service stops after its beginning, until it is let go on. */
-  readonly holdExport: (afterBytes?: number) => { reached: Promise<void>; release: () => void };
-}
-
-/** To be called at the top of a file of tests. */
-export function useExportHarness(options?: BotOptions): ExportHarness {
-  let bot: Bot;
+/**
+ * A bot for the exports of one file of tests, and what each of them looks at: only what came since it began. To be called at
+ * the top of the file.
+ */
+export async function useExportHarness(options?: BotOptions) {
+  // Edits of a workspace are shown one a second, after some at once: between two tests time passes by the bot's clock.
+  let behindMs = 9 * 60_000;
+  const bot = await startExportBot({ now: () => new Date(Date.now() - behindMs), ...options });
+  afterAll(() => bot.stop());
   let before: Set<string>;
   const everything = (): VisibleMessage[] => [alice, bob].flatMap((who) => bot.slack.as(who).messages());
   const isNew = ({ ts }: VisibleMessage): boolean => !before.has(ts);
 
-  beforeAll(async () => {
-    bot = await startExportBot(options);
-  });
-  afterAll(() => bot.stop());
   beforeEach(() => {
+    behindMs = Math.max(0, behindMs - 20_000);
     bot.slack.calls.length = 0;
     bot.cdn.requests.length = 0;
     bot.cdn.faults.clear();
@@ -59,29 +40,36 @@ export function useExportHarness(options?: BotOptions): ExportHarness {
   }
 
   return {
-    bot: () => bot,
+    bot,
     isNew,
-    newFiles: (channel, who = alice) => findFileMessages(bot.slack, channel, who).filter(isNew),
-    waitForPost: (channel, words, who = alice) =>
+    /** Files that came in this test. */
+    newFiles: (channel: string, who: string = alice) =>
+      findFileMessages(bot.slack, channel, who).filter(isNew),
+    /** Waits for a message that is there for everybody. */
+    waitForPost: (channel: string, words: RegExp, who: string = alice) =>
       bot.slack
         .as(who, channel)
         .waitForMessage(
           (message) => isNew(message) && !message.ephemeral && words.test(message.reads),
           20_000,
         ),
-    async expectNothingLeft() {
+    /** Nothing was posted, nothing is left. */
+    expectNothingLeft: async () => {
       expect(everything().filter((message) => isNew(message) && message.files.length > 0)).toEqual([]);
       await spoolIsEmpty();
     },
     expectEmptySpool: spoolIsEmpty,
+    /** What the CDN was asked for. */
     exportRequests: () => bot.cdn.requests.filter(({ path }) => path.endsWith('/export')),
-    callsTo: (method) => bot.slack.calls.filter((call) => call.method === method),
-    async exportTo(channel, values = {}, words) {
+    callsTo: (method: string) => bot.slack.calls.filter((call) => call.method === method),
+    /** Alice fills in the form; gives what it ended with. */
+    exportTo: async (channel: string | undefined, values: object = {}, words?: string) => {
       const person = bot.slack.as(alice, channels.ops);
       await openForm(person, words);
       return submitForm(person, { ...(channel ? { channel } : {}), ...values });
     },
-    holdExport(afterBytes = 1000) {
+    /** The answer of the service stops after its beginning, until it is let go on. */
+    holdExport: (afterBytes = 1000) => {
       const reached = Promise.withResolvers<void>();
       const until = Promise.withResolvers<void>();
       bot.cdn.faults.add({

@@ -17,7 +17,7 @@ const {
   newFiles,
   expectEmptySpool,
   waitForPost,
-} = useExportHarness();
+} = await useExportHarness();
 
 describe('at once', () => {
   test('the same form that is sent twice begins one export, and says so', async () => {
@@ -37,7 +37,7 @@ describe('at once', () => {
     await exportTo(ops, { query: 'wp-login' });
     await exportTo(deploys, { query: 'wp-login' });
     await exportTo(undefined, { query: 'checkout' });
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     await openForm(person);
     const back = await submitForm(person, { channel: ops, query: 'fourth' });
     expect(back.callback_id).toBe('event-logs:submit');
@@ -54,13 +54,13 @@ describe('at once', () => {
 
 describe('cancelling', () => {
   test.each([
-    ['while the file is on its way to Slack', () => bot().slack.script.hold('files.upload', 'before')],
+    ['while the file is on its way to Slack', () => bot.slack.script.hold('files.upload', 'before')],
     ['while the CDN sends', holdExport],
   ])('%s: nothing is posted', async (_, hold) => {
     const held = hold();
     await exportTo(ops);
     await held.reached;
-    await bot().slack.as(alice, ops).press('event-logs:cancel:0');
+    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
     await waitForPost(ops, says.cancelled);
     held.release();
     expect(callsTo('files.completeUploadExternal')).toEqual([]);
@@ -68,19 +68,19 @@ describe('cancelling', () => {
   });
 
   test('between two attempts: it is not tried again', async () => {
-    bot().cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 300, times: 9 });
+    bot.cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 300, times: 9 });
     await exportTo(ops);
     await waitForPost(ops, says.retriesIn(300));
-    await bot().slack.as(alice, ops).press('event-logs:cancel:0');
+    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
     await waitForPost(ops, says.cancelled);
     await expectNothingLeft();
   });
 
   test('when Slack is being told to show the file it is too late, and that is said', async () => {
-    const held = bot().slack.script.hold('files.completeUploadExternal', 'before');
+    const held = bot.slack.script.hold('files.completeUploadExternal', 'before');
     await exportTo(ops);
     await held.reached;
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     await person.press('event-logs:cancel:0');
     await person.waitForMessage(answers.tooLate);
     held.release();
@@ -89,14 +89,14 @@ describe('cancelling', () => {
 
   test('by others than the person and admins it is refused; an admin may', async () => {
     const held = holdExport();
-    const person = bot().slack.as(bob, ops);
+    const person = bot.slack.as(bob, ops);
     await openForm(person);
     await submitForm(person, { channel: ops });
     await held.reached;
-    const other = bot().slack.as(dave, ops);
+    const other = bot.slack.as(dave, ops);
     await other.press('event-logs:cancel:0');
     expect(readExport(await other.waitForMessage(answers.ofAnother))).toMatchSnapshot();
-    await bot().slack.as(alice, ops).press('event-logs:cancel:0');
+    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
     await waitForPost(ops, says.cancelled, bob);
     await expectNothingLeft();
   });
@@ -105,7 +105,7 @@ describe('cancelling', () => {
     const held = holdExport();
     await exportTo(deploys);
     await held.reached;
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     await person.slash('export list');
     const list = await person.waitForMessage(
       (message) => isNew(message) && answers.list(1).test(message.reads),
@@ -117,8 +117,8 @@ describe('cancelling', () => {
   });
 
   test('cancelled before its message is there, that message says so when it comes', async () => {
-    const held = bot().slack.script.hold('chat.postMessage', 'after');
-    const person = bot().slack.as(alice, ops);
+    const held = bot.slack.script.hold('chat.postMessage', 'after');
+    const person = bot.slack.as(alice, ops);
     await openForm(person);
     await person.submit({ channel: ops });
     await held.reached;
@@ -137,10 +137,10 @@ describe('cancelling', () => {
 
   test('cancelled just before the CDN asks for a pause, it does not wait', async () => {
     const until = Promise.withResolvers<void>();
-    bot().cdn.faults.add({ match: { path: /export$/ }, until: until.promise, status: 429, retryAfter: 300 });
+    bot.cdn.faults.add({ match: { path: /export$/ }, until: until.promise, status: 429, retryAfter: 300 });
     await exportTo(ops);
     await expect.poll(() => exportRequests().length).toBe(1);
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     const { ts } = await waitForPost(ops, says.asking);
     await person.press('event-logs:cancel:0', { ts });
     await person.waitForMessage((message) => message.ts === ts && says.cancelled.test(message.reads));
@@ -153,7 +153,7 @@ describe('cancelling', () => {
     const held = holdExport();
     await exportTo(ops);
     await held.reached;
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     const { ts } = await waitForPost(ops, says.asking);
     await Promise.all([1, 2, 3].map(() => person.press('event-logs:cancel:0', { ts })));
     await waitForPost(ops, says.cancelled);
@@ -170,7 +170,7 @@ describe('cancelling', () => {
     const held = holdExport();
     await exportTo(ops);
     await held.reached;
-    const person = bot().slack.as(alice, ops);
+    const person = bot.slack.as(alice, ops);
     await disconnect(person);
     held.release();
     expect((await waitForPost(ops, says.notPosted)).reads).toMatch(/key/);

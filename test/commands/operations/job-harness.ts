@@ -4,37 +4,22 @@ import { jobs } from '../../../src/app/jobs.ts';
 import { initialPolicy, type Policy } from '../../../src/auth/policy/policy.ts';
 import { indexKinds, type Kind } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
-import type { Operation } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { JobContext } from '../../../src/store/queue.ts';
-import { createPortsHarness, type PortsHarness } from '../../slack/send/ports-harness.ts';
+import { createPortsHarness } from '../../slack/send/ports-harness.ts';
 import { toRequested } from './ledger-harness.ts';
 import { alice, bob, carol, dave, deploys } from './workspace.ts';
 
 export const requester = { teamId: 'T0ACME000', userId: alice };
-
-export interface JobHarness extends PortsHarness {
-  readonly context: JobContext<Ports>;
-  readonly proposeDeletion: (via?: string) => Promise<Operation>;
-  /** Runs the enqueued jobs, each at its time, until there are none. */
-  readonly runJobs: () => Promise<void>;
-  readonly advance: (ms: number) => void;
-  /** The messages that a person sees and that match. */
-  readonly findMessages: (
-    userId: string,
-    what: RegExp,
-  ) => readonly { readonly reads: string; readonly ts: string; readonly threadTs?: string | undefined }[];
-  readonly policy: Policy;
-}
 
 /** The real jobs, ports and simulators, with a clock that is moved by hand. */
 export async function startJobs(
   database: Database,
   settings: Partial<Policy> = {},
   kinds: readonly Kind<unknown>[] = operationKinds,
-): Promise<JobHarness> {
+) {
   let now = Date.parse('2026-11-21T03:00:00Z');
   const due: { readonly at: number; readonly run: () => Promise<void> }[] = [];
   const harness = await createPortsHarness({
@@ -83,17 +68,18 @@ export async function startJobs(
     ...harness,
     ports,
     ledger,
-    findMessages: (userId, what) =>
+    /** The messages that a person sees and that match. */
+    findMessages: (userId: string, what: RegExp) =>
       harness.slack
         .as(userId)
         .messages()
         .filter(({ reads }) => what.test(reads)),
     context,
     policy,
-    advance: (ms) => {
+    advance: (ms: number) => {
       now += ms;
     },
-    proposeDeletion: (via) =>
+    proposeDeletion: (via?: string) =>
       propose(ledger, {
         via,
         requester,
@@ -104,7 +90,8 @@ export async function startJobs(
         policy,
         approvers: [bob, dave],
       }),
-    async runJobs() {
+    /** Runs the enqueued jobs, each at its time, until there are none. */
+    runJobs: async () => {
       for (;;) {
         due.sort((a, b) => a.at - b.at);
         const next = due.shift();

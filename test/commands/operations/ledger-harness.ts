@@ -98,21 +98,10 @@ export const makeProposal = (
   approvers: [],
 });
 
-export interface LedgerHarness {
-  readonly ledger: Ledger;
-  readonly database: Database;
-  /** Ids of operations whose job was enqueued. */
-  readonly enqueued: string[];
-  readonly audit: () => Promise<AuditRecord[]>;
-  readonly advance: (minutes: number) => void;
-  /** As a process that starts now sees it. */
-  readonly openReplica: (database?: Database, keyring?: Keyring) => Ledger;
-  /** Writes past the bot, as whoever owns the tables can. */
-  readonly tamper: (statement: string) => Promise<void>;
-}
+export type LedgerHarness = Awaited<ReturnType<typeof createLedgerHarness>>;
 
 /** A ledger on a database, with a clock that is moved by hand. */
-export async function createLedgerHarness(database: Database): Promise<LedgerHarness> {
+export async function createLedgerHarness(database: Database) {
   let time = Date.parse('2026-11-21T08:00:00.123Z');
   const now = (): Date => new Date(time);
   const keyring = await createKeyring();
@@ -121,7 +110,8 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
     if (options?.in) await sql`select 1`.execute(options.in);
     if (job.name === executeOperationJob.name) enqueued.push((data as { id: string }).id);
   };
-  const openReplica: LedgerHarness['openReplica'] = (on = database, keys = keyring) => ({
+  /** As a process that starts now sees it. */
+  const openReplica = (on = database, keys: Keyring = keyring): Ledger => ({
     db: on.db,
     sealer: createSealer(keys),
     audit: createAudit({ db: on.db, now }),
@@ -134,11 +124,14 @@ export async function createLedgerHarness(database: Database): Promise<LedgerHar
   return {
     ledger: openReplica(),
     database,
+    /** Ids of operations whose job was enqueued. */
     enqueued,
-    audit: async () => (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
-    advance: (minutes) => void (time += minutes * 60_000),
+    audit: async (): Promise<AuditRecord[]> =>
+      (await createAudit({ db: database.db, now }).recent(acme, 10_000)).toReversed(),
+    advance: (minutes: number) => void (time += minutes * 60_000),
     openReplica,
-    async tamper(statement) {
+    /** Writes past the bot, as whoever owns the tables can. */
+    tamper: async (statement: string): Promise<void> => {
       await database.db.transaction().execute(async (trx) => {
         for (const table of ['operations', 'operation_events'])
           await sql`alter table ${sql.table(table)} disable trigger user`.execute(trx);

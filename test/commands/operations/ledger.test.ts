@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { sealedTables } from '../../../src/app/keyring-service.ts';
+import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { countKeyUse, destroyRowsByKey, rewrap } from '../../../src/auth/keyring/rewrap.ts';
+import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import {
+  begin,
   cancelUnbegun,
   expireOverdue,
   markAbandoned,
@@ -8,9 +13,11 @@ import {
   settle,
 } from '../../../src/commands/operations/execute.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../../src/commands/operations/model.ts';
+import { propose } from '../../../src/commands/operations/propose.ts';
 import { withLock } from '../../../src/commands/operations/transitions.ts';
 import { destroyIdleValues, findUndo } from '../../../src/commands/operations/values.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
+import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
   acme,
@@ -20,8 +27,10 @@ import {
   ben,
   brief,
   carl,
+  createLedgerHarness,
   deletion,
   findEvents,
+  findNow,
   makeContext,
   makeProposal,
   olivia,
@@ -361,4 +370,54 @@ describe.each(engines.both)('two processes on $name', ({ skip, emptyDatabase }) 
     expect([...one, ...other]).toEqual([left]);
     expect(await find(left)).toMatchObject({ state: 'expired', movedBy: 'system' });
   });
+});
+
+const propose12 = (value: string, requester = olivia) => {
+  const ids = { kind: 'variable-update', scriptId: '301', variableId: '12' } as const;
+  return makeProposal({ ...ids, value: new Secret(value) }, requester, freely);
+};
+
+test.each([
+  ['a workspace', olivia, acme],
+  ['an organization', { ...olivia, enterpriseId: 'E0CORP000' }, 'E0CORP000'],
+])('values follow the rotation of the keyring, in %s', async (_where, requester, tenant) => {
+  const database = await engines.embedded.emptyDatabase();
+  const { db } = database;
+  const [k1, k2] = [generateKeys('k1'), generateKeys('k2')];
+  const { openReplica, advance } = await createLedgerHarness(database);
+  const before = openReplica(database, await createKeyring(k1));
+  const { id } = await propose(before, propose12('first', requester));
+
+  const both = await createKeyring(`${k2},${k1}`);
+  const done = await rewrap({ db, sealer: createSealer(both), tables: sealedTables });
+  expect(done).toMatchObject({ moved: 1, unopened: 0 });
+  expect(await countKeyUse(db, sealedTables)).toMatchObject([
+    { table: 'operation_values', keyId: 'k2', rows: 1 },
+  ]);
+  const ledger = openReplica(database, both);
+  const facts = makeContext(olivia, await findNow(ledger, id, tenant), freely);
+  const begun = await begin(ledger, id, facts);
+  expect(begun.kind === 'begun' && begun.value?.reveal()).toBe('first');
+
+  // And afterwards, without the old key, an undo still has it.
+  const succeeded = { state: 'succeeded', outcome: { word: 'done' } } as const;
+  await settle(ledger, id, succeeded);
+  const after = openReplica(database, await createKeyring(k2));
+  advance(1);
+  const next = await propose(after, propose12('second', requester));
+  await begin(after, next.id, facts);
+  await settle(after, next.id, succeeded);
+  const previous = await findUndo(after, await findNow(after, next.id, tenant));
+  expect(typeof previous === 'object' && previous.value.reveal()).toBe('first');
+});
+
+test('values under a lost key are destroyed, and operations that need them are void', async () => {
+  const database = await engines.embedded.emptyDatabase();
+  const { db } = database;
+  const { openReplica } = await createLedgerHarness(database);
+  const [k1, k2] = [await createKeyring(generateKeys('k1')), await createKeyring(generateKeys('k2'))];
+  const { id } = await propose(openReplica(database, k1), propose12('lost'));
+  const audit = createAudit({ db, now: () => new Date() });
+  expect(await destroyRowsByKey({ db, tables: sealedTables, audit, keyId: 'k1' })).toBe(1);
+  expect(brief(await beginNow(openReplica(database, k2), id, freely))).toBe('void key-gone');
 });

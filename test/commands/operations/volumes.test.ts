@@ -21,8 +21,6 @@ function stable(answer: { readonly reads: string }, volume: Volumes): string {
   return readStable(reads, { ...volume });
 }
 
-const longName = 'Checkout of the EU';
-
 describe('a volume is deleted', () => {
   let team: ApprovalWorkspace;
   beforeAll(async () => {
@@ -92,17 +90,6 @@ describe('a volume is deleted', () => {
 
     await team.alice.slash('approvals');
     expect(stable(await team.alice.waitForMessage(says.waitingList), volume)).toMatchSnapshot('the list');
-  });
-
-  test('a confirmation that differs is an error of that field', async () => {
-    const volume = team.addVolume();
-    await openForm(volume);
-    const { errors } = await team.alice.submit({ confirmVolumeId: 'another', reason: 'x' });
-    expect(errors).toMatchInlineSnapshot(`
-      {
-        "confirmVolumeId": "This is not the volume ID above. Type exactly the same ID.",
-      }
-    `);
   });
 
   test('a form filled in by hand shows the consequences before it proposes', async () => {
@@ -205,25 +192,24 @@ describe('a volume is deleted', () => {
     expect(refusal.reads).toMatch(/Why, and who/);
   });
 
-  test('an impossible id is an error of its field; made-up buttons find nothing', async () => {
-    const { appId } = team.addVolume();
-    for (const volumeId of ['..', '%2e%2e', 'a%2Fb']) {
-      await team.alice.slash(`volume delete ${appId} x`);
-      await team.alice.waitForModal('volumes:submit');
-      const { errors } = await team.alice.submit({ volumeId, confirmVolumeId: volumeId, reason: 'x' });
-      expect(errors).toMatchInlineSnapshot(`
-        {
-          "volumeId": "This is not a valid ID.",
-        }
-      `);
-      await team.alice.closeModal();
-    }
-    const volume = team.addVolume();
-    const { ts } = await askFor(volume);
+  test.each([
+    ['a confirmation that differs', 'data', 'another'],
+    ['a part of a path', '..', '..'],
+    ['an encoded part of a path', '%2e%2e', '%2e%2e'],
+    ['an encoded slash', 'a%2Fb', 'a%2Fb'],
+  ])('%s is an error of its field', async (_, volumeId, confirmVolumeId) => {
+    await team.alice.slash(`volume delete ${team.addVolume().appId} x`);
+    await team.alice.waitForModal('volumes:submit');
+    const { errors } = await team.alice.submit({ volumeId, confirmVolumeId, reason });
+    expect(errors).toMatchSnapshot();
+  });
+
+  test('made-up buttons find nothing, and who is no approver is refused', async () => {
+    const { ts } = await askFor(team.addVolume());
     await team.bob.press('approvals:approve', { ts, value: '\u0000' });
     await team.bob.waitForMessage(says.noSuchRequest);
     await team.carol.press('approvals:deny', { ts });
-    await team.carol.waitForModal(says.notAnApprover);
+    expect((await team.carol.waitForModal(says.notAnApprover)).callback_id).not.toBe('approvals:deny-submit');
     await team.carol.closeModal();
   });
 
@@ -352,13 +338,7 @@ describe('a volume is deleted', () => {
     const volume = team.addVolume();
     await team.alice.slash(`volume delete ${volume.appId} ${volume.volumeId}`);
     const modal = await team.alice.waitForModal(says.tooFewApprovers);
-    expect(readStable(modal)).toMatchInlineSnapshot(`
-      "Not allowed yet
-      :warning: Not allowed yet: this needs 3 approvals, and only 2 other people can give one. Nothing was requested.
-      Requesters never approve their own requests; admins name approvers in the settings. Ask an admin: @Carol Clark.
-      Reference <reference>
-      Close"
-    `);
+    expect(readStable(modal)).toMatchSnapshot();
     const isCard = ({ reads }: { readonly reads: string }): boolean =>
       says.asksToDelete(volume.volumeId).test(reads);
     expect(team.bob.messages().some(isCard)).toBe(false);
@@ -408,18 +388,6 @@ describe('a volume is deleted', () => {
         ({ hash, callback_id: id }) => id === opened.callback_id && hash !== opened.hash,
       );
       expect(Object.keys(back.state.values)).toEqual(Object.keys(opened.state.values));
-    });
-
-    test('of a form that is closed by then the failure says what was typed', async () => {
-      const app = team.bot.cdn.data.apps[0]?.id ?? '';
-      await team.alice.slash(`name app ${app}`);
-      await team.alice.waitForModal('names:submit');
-      await disconnect(team.alice);
-      const before = team.alice.messages().length;
-      await team.alice.submit({ name: longName });
-      await expect.poll(() => team.alice.messages().length).toBeGreaterThan(before);
-      expect(team.alice.messages().at(-1)?.reads).toContain(longName);
-      await connect(team.bot, alice, ops);
     });
   });
 

@@ -16,26 +16,12 @@ export interface Volumes {
   readonly volumeId: string;
 }
 
-export interface ApprovalWorkspace {
-  readonly bot: Bot;
-  /** An operator with a key. */
-  readonly alice: Member;
-  /** An approver. */
-  readonly bob: Member;
-  /** The admin. */
-  readonly carol: Member;
-  /** An approver too. */
-  readonly dave: Member;
-  /** Lets time pass by the bot's clock: edits of a workspace are shown one a second, after some at once. */
-  rest(): void;
-  /** Puts a volume with two instances into the CDN. */
-  addVolume(options?: { readonly attached?: boolean }): Volumes;
-}
+export type ApprovalWorkspace = Awaited<ReturnType<typeof startApprovalWorkspace>>;
 
-/** A bot whose admin has named an operator, two approvers and #deploys for approvals. */
+/** A bot whose admin, Carol, has named an operator with a key, Alice, two approvers, Bob and Dave, and #deploys for approvals. */
 export async function startApprovalWorkspace(
   options: BotOptions & { readonly settings?: Record<string, unknown> } = {},
-): Promise<ApprovalWorkspace> {
+) {
   // Less than a step of a workflow may take: what is due by the bot's clock is due by the queue's at once.
   let behindMs = 9 * 60_000;
   const bot = await startBot({
@@ -60,10 +46,12 @@ export async function startApprovalWorkspace(
   return {
     bot,
     ...team,
-    rest() {
+    /** Lets time pass by the bot's clock: edits of a workspace are shown one a second, after some at once. */
+    rest(): void {
       behindMs = Math.max(0, behindMs - 20_000);
     },
-    addVolume({ attached = false } = {}) {
+    /** Puts a volume with two instances into the CDN. */
+    addVolume({ attached = false } = {}): Volumes {
       const app = bot.cdn.data.apps[0];
       if (!app) throw new Error('the CDN has no app');
       volumes += 1;

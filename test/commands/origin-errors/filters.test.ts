@@ -3,7 +3,6 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { readFilters } from '../../../src/commands/origin-errors/feature.ts';
 import { parseWords } from '../../../src/commands/words.ts';
-import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
 import { buttons } from '../../support/command-harness.ts';
@@ -30,12 +29,7 @@ test.each([
   `errors shop path:/${'a'.repeat(60)}`,
 ])('%s is refused with what is wrong and what is right', async (typed) => {
   await using harness = await shop({});
-  const failed: unknown = await harness
-    .person()
-    .run(typed)
-    .catch((error: unknown) => error);
-  if (!(failed instanceof UserError)) throw new Error('it was not refused');
-  const { message, hint, offer } = failed;
+  const { message, hint, offer } = await harness.person().refuse(typed);
   expect({ message, hint, offer }).toMatchSnapshot();
 });
 
@@ -92,9 +86,9 @@ test('an answer counts what the filters leave, says of how many, and every way o
     // An entry of a menu that is longer is left out.
     expect(`origin-errors:day:0 ${value}`.length).toBeLessThan(151);
   }
-  const [file] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
+  const [file] = await person.pressIn(answer, 'All as CSV');
   expect(await readIds(file)).toEqual([entries[0]?.logId, entries[2]?.logId]);
-  const [all] = await person.press(...(buttons(answer).get('Without filters') ?? ['', '']));
+  const [all] = await person.pressIn(answer, 'Without filters');
   expect(all?.text).toMatch(/^4 /u);
 });
 
@@ -118,7 +112,7 @@ test('an hour counts what is in it, beside the hour before, in bars of ten minut
   const person = harness.person();
   const [answer] = await person.run('errors shop 1h');
   expect(readSentences(answer)).toMatchSnapshot('last hour');
-  const [chart] = await person.press(...(buttons(answer).get('Hour by hour') ?? ['', '']));
+  const [chart] = await person.pressIn(answer, 'Hour by hour');
   const drawn = chart?.blocks?.find(isChart);
   expect(drawn?.chart.axis_config.y_label).toBe('Errors each 10 minutes');
   expect(drawn?.chart.series[0]?.data.filter(({ value }) => value > 0)).toEqual([
@@ -134,17 +128,17 @@ test('the last hour moves on with Refresh, and its other pictures stay those of 
   const person = harness.person();
   const [answer] = await person.run('errors shop 1h');
   harness.advance(3 * 60_000);
-  const [same] = await person.press(...(buttons(answer).get('Samples') ?? ['', '']));
+  const [same] = await person.pressIn(answer, 'Samples');
   expect(same?.text).toBe(answer?.text);
   harness.advance(10 * 60_000);
-  const [later] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  const [later] = await person.pressIn(answer, 'Refresh');
   expect([answer, later].map((one) => one?.text.slice(0, 2))).toEqual(['2 ', '1 ']);
 
   // What has no end grows.
   const [open] = await person.run('errors shop since 11:15');
   harness.cdn.data.originErrors.entries.set(`1/${day}`, [...entries, entry({ at: `${day}T12:20:00Z` })]);
   harness.advance(10 * 60_000);
-  const [grown] = await person.press(...(buttons(open).get('Refresh') ?? ['', '']));
+  const [grown] = await person.pressIn(open, 'Refresh');
   expect([open, grown].map((one) => one?.text.split(' in ')[0])).toEqual([
     '1 origin error since 21 Nov 11:15',
     '2 origin errors since 21 Nov 11:15',

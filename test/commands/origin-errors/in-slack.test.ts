@@ -1,15 +1,52 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { expect, test } from 'vitest';
+import { ask, useBot } from '../../support/bot.ts';
 import { buttons } from '../../support/command-harness.ts';
+import { readStable } from '../../support/words.ts';
 
-let bot: Bot;
-beforeAll(async () => {
-  bot = await startBot({ zones: 12 });
-  await connect(bot, 'U0ALICE00', 'C0OPS0000');
+const ops = 'C0OPS0000';
+const random = 'C0RANDOM0';
+
+const bot = await useBot({ zones: 12 }, ['U0ALICE00', 'U0BOB0000']);
+
+test('the errors of a channel’s zone are one word away, and the answer says whose zone it is', async () => {
+  const [admin, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops));
+  if (!admin || !bob) throw new Error('nobody is there');
+  expect(readStable(await ask(admin, 'here'))).toMatchSnapshot('none yet');
+  expect(readStable(await ask(admin, 'here zone checkout'))).toMatchSnapshot('set');
+  const answer = await ask(bob, 'errors');
+  expect(answer.text).toContain('checkout');
+  expect(answer.reads.split('\n').at(-1)).toContain('checkout');
+  expect((await ask(bob, 'errors yesterday')).text).toMatch(/yesterday .* checkout/u);
+  expect((await ask(bob, 'errors video')).text).toContain('video');
+
+  // Elsewhere, and on demand here, it is all zones.
+  expect((await ask(bob, 'errors all yesterday')).text).toContain('of 12 zones');
+  const elsewhere = bot.slack.as('U0BOB0000', random);
+  await elsewhere.slash('errors');
+  await elsewhere.waitForMessage(/of 12 zones/u);
+
+  const gone = await ask(admin, 'here none');
+  expect(readStable(gone)).toMatchSnapshot('taken away');
+  await bob.slash('errors');
+  await bob.waitForMessage(({ text }) => /of 12 zones .* now/u.test(text));
+  await admin.press('origin-errors:day:0', { ts: gone.ts });
+  await admin.waitForMessage(({ ts, text }) => ts === gone.ts && text.includes('checkout'));
+  await ask(admin, 'here none');
+  expect(bot.slack.problems).toEqual([]);
 });
-afterAll(async () => bot.stop());
+
+test('who is no admin and no operator sees the zone and cannot set it', async () => {
+  const bob = bot.slack.as('U0BOB0000', ops);
+  expect(readStable(await ask(bob, 'here zone checkout'))).toMatchSnapshot('refused');
+  expect(readStable(await ask(bob, 'here'))).toMatchSnapshot('looked at');
+});
+
+test('in the bot’s own conversation there is no channel to set a zone for', async () => {
+  const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
+  expect(readStable(await ask(alice, 'here zone checkout'))).toMatchSnapshot();
+});
 
 test('in the conversation with the bot the zones are counted, and any of them is picked and shared', async () => {
   const alice = bot.slack.as('U0ALICE00', 'DU0ALICE00');
@@ -34,6 +71,7 @@ test('in the conversation with the bot the zones are counted, and any of them is
   expect(bot.slack.problems).toEqual([]);
 });
 
+// The last: the bot stops.
 test('all entries of an answer come as a file into the person’s own messages, and nothing of it stays', async () => {
   const alice = bot.slack.as('U0ALICE00', 'C0OPS0000');
   await alice.slash('errors checkout yesterday UTC');

@@ -63,11 +63,11 @@ test('one press shows the same errors by hour, by address or as samples', async 
   const person = harness.person();
   const [answer] = await person.run('errors shop');
   for (const label of ['Hour by hour', 'Paths', 'Samples']) {
-    const [other] = await person.press(...(buttons(answer).get(label) ?? ['', '']));
+    const [other] = await person.pressIn(answer, label);
     expect(label === 'Samples' ? readSentences(other) : readRows(other)).toMatchSnapshot(label);
-    const [again] = await person.press(...(buttons(other).get('Refresh') ?? ['', '']));
+    const [again] = await person.pressIn(other, 'Refresh');
     expect(readText(again)).toBe(readText(other));
-    const [back] = await person.press(...(buttons(other).get('What fails') ?? ['', '']));
+    const [back] = await person.pressIn(other, 'What fails');
     expect(readText(back)).toBe(readText(answer));
   }
   const [typed] = await person.run('errors shop show:addresses');
@@ -173,14 +173,9 @@ test.each([
   expect(logRequests(harness.cdn.requests).toSorted()).toEqual(days);
 });
 
-test('a zone is found by id, name or hostname, and what matches several zones asks which, days kept', async () => {
+test('what matches several zones asks which, days kept', async () => {
   await using harness = await createCommandHarness({ zones: 300 });
   const person = harness.person();
-  const checkout = harness.cdn.data.zones.find(({ Name }) => Name === 'checkout');
-  for (const typed of ['checkout', String(checkout?.Id), checkout?.Hostnames?.[0]?.Value]) {
-    const [answer] = await person.run(`errors ${typed} yesterday`);
-    expect(answer?.text).toMatch(/^240 .* checkout\. /u);
-  }
   const [which] = await person.run('errors sho yesterday');
   const [choose] = buttons(which).values();
   expect(choose?.[1]).toMatch(/^errors \d+ 2026-11-20$/u);
@@ -219,20 +214,20 @@ test('buttons act on what was counted; refresh, a new command and another person
   const person = harness.person();
   const count = () => logRequests(harness.cdn.requests).length;
   const [answer] = await person.run('errors shop today');
-  const [yesterday] = await person.press(...(buttons(answer).get('Yesterday') ?? ['', '']));
+  const [yesterday] = await person.pressIn(answer, 'Yesterday');
   expect(count()).toBe(4);
-  const [today] = await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
+  const [today] = await person.pressIn(yesterday, 'Today');
   expect(today?.text).toBe(answer?.text);
   expect(count()).toBe(4);
-  await person.press(...(buttons(today).get('Refresh') ?? ['', '']));
+  await person.pressIn(today, 'Refresh');
   expect(count()).toBe(6);
-  await harness.person(bob).press(...(buttons(yesterday).get('Today') ?? ['', '']));
+  await harness.person(bob).pressIn(yesterday, 'Today');
   expect(count()).toBe(8);
   harness.zoneCache.drop(alice);
-  await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
+  await person.pressIn(yesterday, 'Today');
   expect(count()).toBe(10);
   harness.advance(5 * 60_000);
-  await person.press(...(buttons(yesterday).get('Today') ?? ['', '']));
+  await person.pressIn(yesterday, 'Today');
   expect(count()).toBe(12);
 });
 
@@ -248,7 +243,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   });
   const person = harness.person();
   const [answer] = await person.run('errors shop today');
-  const [csv] = await person.press(...(buttons(answer).get('All as CSV') ?? ['', '']));
+  const [csv] = await person.pressIn(answer, 'All as CSV');
   expect(csv?.text).toMatchSnapshot('file');
   const file = await fileOf(csv);
   expect(file).toMatchObject({ mode: 0o600, name: 'origin-errors-shop-2026-11-21.csv' });
@@ -275,7 +270,7 @@ test('all entries come as CSV that no spreadsheet runs, and as NDJSON, without s
   ]);
   expect(third).toEqual(['2026-11-21T09:30:00.000Z', 'dns_lookup', '502', 'DE', '', '', 'broken']);
 
-  const [ndjson] = await person.press(...(buttons(answer).get('All as NDJSON') ?? ['', '']));
+  const [ndjson] = await person.pressIn(answer, 'All as NDJSON');
   const lines = (await fileOf(ndjson)).text.trim().split('\n');
   expect(lines.map((line) => (JSON.parse(line) as { logId: string }).logId)).toEqual([
     'one',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import type { OriginErrorEntry } from '../../../simulator/cdn/model.ts';
+import { type OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
+import { chooseZones, mostLogs } from '../../../src/commands/origin-errors/choose-zones.ts';
 import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 import { entry, readSentences } from './entries.ts';
@@ -40,13 +41,13 @@ test('without a zone the answer says which zones fail now, and leads to each of 
   expect(readText(answer)).toMatchSnapshot('answer');
 
   const before = logRequests(harness.cdn.requests);
-  const [media] = await person.press(...(buttons(answer).get('media · 1 now') ?? ['', '']));
+  const [media] = await person.pressIn(answer, 'media · 1 now');
   expect(media?.text).toMatch(/^31 .* in media,/u);
-  const [back] = await person.press(...(buttons(media).get('All zones') ?? ['', '']));
+  const [back] = await person.pressIn(media, 'All zones');
   expect(readText(back)).toBe(readText(answer));
   // The way back reads nothing again.
   expect(logRequests(harness.cdn.requests)).toBe(before + 3);
-  const [, again] = await person.press(...(buttons(answer).get('Refresh') ?? ['', '']));
+  const [, again] = await person.pressIn(answer, 'Refresh');
   expect(readText(again)).toBe(readText(answer));
   expect(logRequests(harness.cdn.requests)).toBe(before + 3 + 8);
 });
@@ -135,80 +136,36 @@ const falselySure = /none in the last hour|at least (?:0|no )/iu;
 const undated = (number: number) => many(number, { at: 'a while ago' });
 const dated = (at: string) => many(3, { at: `${today}T${at}:00Z` });
 
-test.each<[string, string, Parameters<typeof account>[0], string]>([
-  [
-    'errors today',
-    'times unknown, whole days',
-    { shop: undated(800), quiet: [] },
-    'Whether 1 of 2 zones fails now is unknown · 800',
-  ],
-  [
-    'errors',
-    'some times unknown',
-    { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
-    'At least 1 of 2 zones fails now (3 errors)',
-  ],
-  [
-    'errors today',
-    'the same, whole days',
-    { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
-    'At least 1 of 2 zones fails now (3 errors)',
-  ],
-  [
-    'errors shop',
-    'some times unknown',
-    { shop: [...dated('08:00'), ...undated(800)] },
-    '3 origin errors in the last 24 hours in shop. ',
-  ],
-  [
-    'errors shop today',
-    'some times unknown',
-    { shop: [...dated('08:00'), ...undated(800)] },
-    '803 origin errors today in shop. ',
-  ],
-  [
-    'errors',
-    'more than was given',
-    { 'shop more': dated('08:00'), quiet: [] },
-    'Whether 2 of 2 zones fail now is unknown · at least 3',
-  ],
-  [
-    'errors 1h',
-    'more than was given',
-    { 'shop more': dated('08:00'), quiet: [] },
-    'Whether 2 of 2 zones failed in the last hour is unknown',
-  ],
+/** Logs by zone: of `shop more` there is more than was given, `shop id` has no id, logs of `… fails` cannot be read. */
+const unsure: Readonly<Record<string, Parameters<typeof account>[0]>> = {
+  'without times': { shop: undated(800), quiet: [] },
+  'some without times': { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
+  'more than was given': { 'shop more': dated('08:00'), quiet: [] },
+  'of another form': { shop: ['a line' as never, 5 as never], quiet: [] },
+  unread: { shop: [], 'shop fails': dated('11:40'), 'docs fails': [] },
+  'of an unreadable zone': { shop: [], 'shop id': [] },
+};
+const none = 'None of 1 zone fails now · no origin errors in the last 24 hours';
+
+test.each([
+  ['errors today', 'without times', 'Whether 1 of 2 zones fails now is unknown · 800'],
+  ['errors', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
+  ['errors today', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
+  ['errors shop', 'some without times', '3 origin errors in the last 24 hours in shop. '],
+  ['errors shop today', 'some without times', '803 origin errors today in shop. '],
+  ['errors', 'more than was given', 'Whether 2 of 2 zones fail now is unknown · at least 3'],
+  ['errors 1h', 'more than was given', 'Whether 2 of 2 zones failed in the last hour is unknown'],
   [
     'errors "shop more" 1h',
     'more than was given',
-    { 'shop more': dated('08:00') },
     'It is unknown whether there were origin errors in the last hour in shop more',
   ],
-  [
-    'errors',
-    'entries of another form',
-    { shop: ['a line' as never, 5 as never], quiet: [] },
-    'Whether 1 of 2 zones fails now is unknown · 2 errors',
-  ],
-  [
-    'errors shop',
-    'entries of another form',
-    { shop: ['a line' as never] },
-    'It is unknown whether there were origin errors',
-  ],
-  [
-    'errors',
-    'unread logs',
-    { shop: [], 'shop fails': dated('11:40'), 'docs fails': [] },
-    'None of 1 zone fails now · no origin errors in the last 24 hours · 2 of 3 zones not checked',
-  ],
-  [
-    'errors',
-    'an unreadable zone',
-    { shop: [], 'shop id': [] },
-    'None of 1 zone fails now · no origin errors in the last 24 hours · 1 of 2 zones not checked',
-  ],
-])('%s, %s: never none for certain', async (typed, _, zones, expected) => {
+  ['errors', 'of another form', 'Whether 1 of 2 zones fails now is unknown · 2 errors'],
+  ['errors shop', 'of another form', 'It is unknown whether there were origin errors'],
+  ['errors', 'unread', `${none} · 2 of 3 zones not checked`],
+  ['errors', 'of an unreadable zone', `${none} · 1 of 2 zones not checked`],
+])('%s of logs %s: never none for certain', async (typed, logs, expected) => {
+  const zones = unsure[logs] ?? {};
   await using harness = await account(zones);
   const { data, faults } = harness.cdn;
   data.originErrors.hasMoreData = 'shop more' in zones;
@@ -237,4 +194,29 @@ test.each(['all', 'today'])('a zone called %s is reached by its name in quotes',
   expect(answer?.text).toMatch(new RegExp(`^3 .* in ${name},`, 'u'));
   const [unknown] = await harness.person().run(`errors "${name}x"`);
   expect(buttons(unknown).get(name)?.[1]).toMatch(new RegExp(`^errors "${name}" `, 'u'));
+});
+
+const zones = Array.from({ length: 60 }, (_, nth) => ({ id: String(nth), bandwidthUsed: nth }));
+const ids = (...chosen: string[]) => new Set(chosen);
+
+test('of many zones those of channels come first, then failing ones, opened ones and the busiest', () => {
+  const chosen = chooseZones(zones, { channels: ids('3'), failing: ids('1', '3'), asked: ids('2', '1') });
+  expect(chosen).toHaveLength(mostLogs);
+  expect(chosen.slice(0, 5).map(({ id }) => id)).toEqual(['3', '1', '2', '59', '58']);
+});
+
+test('what needs attention comes before all, the worst first, and is not all', () => {
+  const wrong = zones
+    .slice(0, 20)
+    .map((zone) => ({ ...zone, hostnames: [], hostnamesWithoutCertificate: ['a'] }));
+  const disabled = { ...zones[20], id: '20', hostnames: [], hostnamesWithoutCertificate: [], enabled: false };
+  const asked = ids(...zones.slice(25, 60).map(({ id }) => id));
+  const all = [...wrong, disabled, ...zones.slice(21)];
+  const chosen = chooseZones(all, { channels: ids('23'), failing: ids('24'), asked }).map(({ id }) => id);
+  expect(chosen.toSorted().slice(0, 8)).toContain('20');
+  expect(chosen.slice(8, 12)).toEqual(['23', '24', '59', '58']);
+});
+
+test('few zones are all read', () => {
+  expect(chooseZones(zones.slice(0, 3), { channels: ids('2') })).toEqual(zones.slice(0, 3));
 });

@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Actor } from '../../../simulator/slack/actor.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { expect, test } from 'vitest';
+import { useBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 
-const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
+const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'] as const;
 
-let bot: Bot;
-let owner: Actor;
-let onCall: Actor;
-beforeAll(async () => {
-  bot = await startBot({ zones: 4 });
-  for (const zone of bot.cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
-  for (const person of [alice, bob]) await connect(bot, person, ops);
-  [owner, onCall] = [bot.slack.as(alice, ops), bot.slack.as(bob, ops)];
-});
-afterAll(() => bot.stop());
+const bot = await useBot({ zones: 4 }, [alice, bob]);
+for (const zone of bot.cdn.data.zones) Object.assign(zone, { Enabled: true, Suspended: false });
+const [owner, onCall] = [bot.slack.as(alice, ops), bot.slack.as(bob, ops)];
 
 test('an alert is made, tells its channel, is acknowledged, snoozed and explained, and names its zone', async () => {
   await owner.slash('watch new disabled');

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type Bot, connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type Bot, createPublicUrl, install, startBot, useBot } from '../../support/bot.ts';
 
 const bob = 'U0BOB0000';
 const carol = 'U0CAROL00';
 const ops = 'C0OPS0000';
-let bot: Bot;
+const bot = await useBot({ zones: 12, env: { ADMIN_USER_IDS: carol } }, [carol]);
 
-beforeAll(async () => {
-  bot = await startBot({ zones: 12, env: { ADMIN_USER_IDS: carol } });
-  await connect(bot, carol, ops);
-});
 beforeEach(() => {
   bot.slack.script.refuseNativeBlocks([]);
   bot.slack.script.withholdScopes([]);
 });
-afterAll(() => bot.stop());
 
 const ended = /\d+ checks?/;
 
 /** Types the command and gives its last answer by lines; what is fine stands in one, of which each part is one here. */
-async function examine(of: Bot = bot, where = ops, team?: string): Promise<string[]> {
-  const person = of.slack.as(carol, where, team);
+async function examine(of: Bot = bot): Promise<string[]> {
+  const person = of.slack.as(carol, ops);
   const before = new Set(person.messages().map(({ ts, reads }) => `${ts} ${reads}`));
   await person.slash('doctor');
   const { reads } = await person.waitForMessage(
@@ -46,18 +41,8 @@ test('an admin reads what the bot needs, and nothing of the check stays', async 
   const { calls, problems } = bot.slack;
   const count = (name: string): number => calls.filter(({ method }) => method === name).length;
   expect(count('chat.delete')).toBe(2);
-  expect(
-    bot.slack
-      .as(carol, `D${carol}`)
-      .messages()
-      .filter(({ text }) => text.startsWith('Trying')),
-  ).toEqual([]);
-  expect(
-    bot.slack
-      .as(carol, ops)
-      .messages()
-      .filter(({ text }) => text.startsWith('Trying')),
-  ).toEqual([]);
+  const left = [`D${carol}`, ops].flatMap((place) => bot.slack.as(carol, place).messages());
+  expect(left.filter(({ text }) => text.startsWith('Trying'))).toEqual([]);
   expect(problems).toEqual([]);
 });
 
@@ -99,29 +84,17 @@ test('membership of a digest’s channel, with and without the scope that tells 
     bot.slack.script.withholdScopes(withheld);
     return findLines(await examine(), /channel \S*ops/);
   };
-  const seen = {
-    'as a member': await look([]),
-    'without the scope': await look(['channels:read']),
-    'after it has left': [] as string[],
-  };
+  const before = { 'as a member': await look([]), 'without the scope': await look(['channels:read']) };
   channel.botIsMember = false;
-  try {
-    seen['after it has left'] = await look([]);
-  } finally {
-    channel.botIsMember = true;
-  }
-  expect(seen).toMatchSnapshot();
+  onTestFinished(() => void (channel.botIsMember = true));
+  expect({ ...before, 'after it has left': await look([]) }).toMatchSnapshot();
 });
 
 test('where the bot serves many workspaces, its own database and keyring are left out', async () => {
   const env = { ...(await createPublicUrl()), ADMIN_USER_IDS: carol };
-  const shared = await startBot({ transport: 'http', install: 'oauth', env });
-  try {
-    await install(shared, shared.slack.workspaces.acme.id);
-    const lines = await examine(shared, ops);
-    expect(findLines(lines, /slack token/i)).not.toEqual([]);
-    expect(findLines(lines, /keyring|database|public address/)).toEqual([]);
-  } finally {
-    await shared.stop();
-  }
+  await using shared = await startBot({ transport: 'http', install: 'oauth', env });
+  await install(shared, shared.slack.workspaces.acme.id);
+  const lines = await examine(shared);
+  expect(findLines(lines, /slack token/i)).not.toEqual([]);
+  expect(findLines(lines, /keyring|database|public address/)).toEqual([]);
 });

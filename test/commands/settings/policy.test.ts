@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { openSettings, saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
@@ -19,12 +19,6 @@ const random = 'C0RANDOM0';
 type Person = ReturnType<Bot['slack']['as']>;
 type Message = ReturnType<Person['messages']>[number];
 type View = NonNullable<ReturnType<Person['modal']>>;
-
-async function ask(person: Person, words: string): Promise<Message> {
-  const before = new Set(person.messages().map(({ ts }) => ts));
-  await person.slash(words);
-  return await person.waitForMessage(({ ts }) => !before.has(ts));
-}
 
 /** The reason of a decision, as `/cdn why` names it for notifications. */
 async function askWhy(person: Person, words: string): Promise<string | undefined> {

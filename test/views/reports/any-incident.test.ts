@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { advance } from '../../../src/commands/reports/alerts/write.ts';
 import type { Observation } from '../../../src/commands/reports/checks/check.ts';
-import { conditions, findCondition } from '../../../src/commands/reports/checks/list.ts';
+import { type ConditionName, conditions, findCondition } from '../../../src/commands/reports/checks/list.ts';
 import { describeAlert } from '../../../src/views/reports/card.ts';
 import { renderTried } from '../../../src/views/reports/form.ts';
 import {
@@ -104,22 +104,29 @@ test('whatever looks find becomes messages that Slack takes', () => {
   );
 });
 
+/** An incident of what the first check found. */
+function openIncident(
+  condition: ConditionName,
+  seen: Omit<Observation<unknown>, 'unread'>,
+  names: string[] = [],
+) {
+  const settings = { ...unset, condition: findCondition(condition), names };
+  const now = new Date(start);
+  const damping = { open: [1, 1], close: 2 } as const;
+  const { figures } = advance({ recent: [] }, undefined, seen, { now, damping });
+  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
+  return { incident, alert: toAlert(settings, seen, 1), now };
+}
+
 test('an incident of many parts says how many fire, and mentions groups also of an organization', () => {
   const names = ['U0BOB0000', 'S0ONCALL0', 'T0CORPONE/S0ONCALL1'];
-  const settings = { ...unset, condition: findCondition('zone-state') };
   const parts = Array.from({ length: 240 }, (_, nth) => ({
     id: `${nth}`,
     name: `zone${nth}`,
     text: 'disabled',
   }));
-  const seen = { parts, evidence: [] };
-  const now = new Date(start);
-  const { figures } = advance({ recent: [] }, undefined, seen, {
-    now,
-    damping: { open: [1, 1], close: 2 },
-  });
-  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
-  const message = renderIncident(incident, toAlert({ ...settings, names }, seen, 1), { now });
+  const { incident, alert, now } = openIncident('zone-state', { parts, evidence: [] }, names);
+  const message = renderIncident(incident, alert, { now });
   expect(message.text).toMatch(/240 zones: zone0, zone1, zone2 and 237 more$/u);
   const text = JSON.stringify(message.blocks);
   expect(text).toContain('and 236 more');
@@ -127,18 +134,11 @@ test('an incident of many parts says how many fire, and mentions groups also of 
 });
 
 test('more parts than are stored are counted the same in every sentence of an incident', () => {
-  const about = { targets: [], every: 5, timeZone: 'UTC', names: [], lifeSign: false };
-  const settings = { ...about, condition: findCondition('certificate-missing') } as unknown as AlertSubject;
   const parts = Array.from({ length: 240 }, (_, nth) => ({ id: `1/h${nth}`, name: `h${nth}`, text: 'none' }));
-  const now = new Date(start);
-  const seen = { parts, value: 240, evidence: [] };
-  const { figures } = advance({ recent: [] }, undefined, seen, { now, damping: { open: [1, 1], close: 2 } });
-  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
-  const alert = toAlert(settings, seen, 1);
-  const told = [incident, { ...incident, closedAt: now }].map(
-    (one) => renderIncident(one, alert, { now }).text,
-  );
-  expect([...told, renderResolved({ ...incident, closedAt: now }, alert).text]).toMatchSnapshot();
+  const { incident, alert, now } = openIncident('certificate-missing', { parts, value: 240, evidence: [] });
+  const closed = { ...incident, closedAt: now };
+  const told = [incident, closed].map((one) => renderIncident(one, alert, { now }).text);
+  expect([...told, renderResolved(closed, alert).text]).toMatchSnapshot();
 });
 
 const judged: Evidence = { name: 'shop', is: '3 errors', wrongIf: 'more than 50', isWrong: false };
@@ -205,11 +205,7 @@ test.each<[string, 'errors' | 'settings', Evidence[], number, string, string]>([
 });
 
 test('an incident says what is not known beside it', () => {
-  const settings = { ...unset, condition: findCondition('errors') };
-  const seen = { parts: [{ id: '1', name: 'shop', text: '60 errors' }], evidence: [unread] };
-  const now = new Date(start);
-  const { figures } = advance({ recent: [] }, undefined, seen, { now, damping: { open: [1, 1], close: 2 } });
-  const incident = { id: 'i', alertId: 'k7f3q', kind: 'firing', openedAt: now, figures } as Incident;
-  const shown = JSON.stringify(renderIncident(incident, toAlert(settings, seen, 1), { now }));
-  expect(shown).toContain(describeUnknown([unread]));
+  const parts = [{ id: '1', name: 'shop', text: '60 errors' }];
+  const { incident, alert, now } = openIncident('errors', { parts, evidence: [unread] });
+  expect(JSON.stringify(renderIncident(incident, alert, { now }))).toContain(describeUnknown([unread]));
 });

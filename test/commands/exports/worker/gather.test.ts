@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
-import { exportLimits, gatherLog, SecretInFile } from '../../../../src/commands/exports/worker/gather.ts';
+import {
+  createEncryptedTempFile,
+  exportLimits,
+  gatherLog,
+  SecretInFile,
+} from '../../../../src/commands/exports/worker/gather.ts';
 import { UserError } from '../../../../src/errors.ts';
 import { registerSecrets } from '../../../../src/secrets/secret.ts';
 
@@ -197,4 +202,31 @@ describe('a failure leaves no file', () => {
       expect(await openFiles()).toBe(0);
     },
   );
+});
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'spool-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+test.skipIf(process.platform !== 'linux')('it has no name, and on the disk it is noise', async () => {
+  const spool = createEncryptedTempFile(folder);
+  const plain = 'a personal line\n'.repeat(50_000);
+  spool.write(Buffer.from(plain));
+  expect(await readdir(folder)).toEqual([]);
+  const handles = await readdir('/proc/self/fd');
+  const links = await Promise.all(
+    handles.map(async (fd) => ({ fd, to: await readlink(`/proc/self/fd/${fd}`).catch(() => '') })),
+  );
+  const ours = links.find(({ to }) => to.startsWith(folder) && to.endsWith(' (deleted)'));
+  const { open } = await import('node:fs/promises');
+  const file = await open(`/proc/self/fd/${ours?.fd}`);
+  const { mode } = await file.stat();
+  const stored = await file.readFile('latin1');
+  await file.close();
+  expect(mode & 0o777).toBe(0o600);
+  expect(stored).toHaveLength(plain.length);
+  expect(stored).not.toContain('personal');
+  spool.discard();
 });

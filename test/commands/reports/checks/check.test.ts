@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
+import { findCommand } from '../../../../src/commands/registry.ts';
 import { BudgetSpent } from '../../../../src/commands/reports/accounts/reads.ts';
-import { explainFailures, readEach } from '../../../../src/commands/reports/checks/check.ts';
+import { explainFailures, hasMoved, readEach } from '../../../../src/commands/reports/checks/check.ts';
+import { conditions } from '../../../../src/commands/reports/checks/list.ts';
+import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';
+import { parseWords } from '../../../../src/commands/words.ts';
 
 const failed = (code: ApiError['code']) => new ApiError({ code, operation: 'Get', sent: true });
 async function read(results: readonly unknown[]) {
@@ -31,4 +35,60 @@ test.each([
   ['the bot has a bug', [1, new TypeError('a bug')]],
 ])('%s: the failure is thrown', async (_, results) => {
   await expect(read(results)).rejects.toBe(results.find((one) => one instanceof Error));
+});
+
+const chosenBy = (typed: string) =>
+  conditions.filter(({ words }) => words.test(typed)).map(({ name }) => name);
+
+test('typed words choose one condition, and no condition hides another', () => {
+  expect(Object.fromEntries(conditions.map(({ name, label }) => [name, chosenBy(label)]))).toEqual(
+    Object.fromEntries(conditions.map(({ name }) => [name, [name]])),
+  );
+  expect(['errors', 'errors of host', 'new code', 'certificates', 'bill'].map(chosenBy)).toEqual([
+    ['errors'],
+    ['errors-host'],
+    ['errors-new-code'],
+    ['certificate-missing'],
+    ['charges'],
+  ]);
+});
+
+test('each condition can be reached, and its numbers fit each other', () => {
+  expect(new Set(conditions.map(({ name }) => name)).size).toBe(15);
+  for (const { threshold, damping, leastEvery = 5 } of conditions) {
+    const { initial = 0, least = 0, most = 0 } = threshold ?? {};
+    expect(initial).toBeGreaterThanOrEqual(least);
+    expect(initial).toBeLessThanOrEqual(most);
+    expect(damping.open[0]).toBeLessThanOrEqual(damping.open[1]);
+    expect(damping.close).toBeGreaterThan(0);
+    // Looks stand on a grid from midnight.
+    expect((24 * 60) % leastEvery).toBe(0);
+  }
+});
+
+test('the next step of every condition is a command, with a part and without', () => {
+  const parts = [undefined, { id: '1001/a.example', name: 'a', text: 'wrong' }];
+  const named = conditions.flatMap(({ next }) => parts.map((part) => next(part).command));
+  const found = named.map((typed) => findCommand(parseWords(typed)).command.name);
+  expect([...new Set(found)].sort()).toEqual(['app', 'errors', 'scanning', 'zone', 'zones']);
+});
+
+test('a change is a quarter, more than noise', () => {
+  expect(hasMoved({ now: 125, before: 100 }, 10)).toBe(false);
+  expect(hasMoved({ now: 126, before: 100 }, 10)).toBe(true);
+  expect(hasMoved({ now: 74, before: 100 }, 10)).toBe(true);
+  expect(hasMoved({ now: 9, before: 0 }, 10)).toBe(false);
+  expect(hasMoved({ now: 11, before: 0 }, 10)).toBe(true);
+  expect(hasMoved({ now: 100 }, 10)).toBe(false);
+});
+
+test('the days since the run before, from one to seven', () => {
+  const now = new Date('2026-11-21T09:00:00Z');
+  const since = (at: string) => countDaysSince({ at: Date.parse(at), figures: 0 }, now);
+  expect(countDaysSince(undefined, now)).toBe(1);
+  expect(since('2026-11-21T03:00:00Z')).toBe(1);
+  // The clocks changed, the run was late.
+  expect(since('2026-11-20T10:05:00Z')).toBe(1);
+  expect(since('2026-11-18T09:00:00Z')).toBe(3);
+  expect(since('2026-09-18T09:00:00Z')).toBe(7);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Bot, connect, createPublicUrl, startBot } from '../../../support/bot.ts';
+import { type Bot, connect, createPublicUrl, install, startBot } from '../../../support/bot.ts';
 import { readStable } from '../../../support/words.ts';
 import { says } from './words.ts';
 
@@ -7,27 +7,13 @@ const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
 
 let bot: Bot;
-let address: string;
 beforeAll(async () => {
-  const env = await createPublicUrl();
-  address = env.PUBLIC_URL;
-  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+  bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env: await createPublicUrl() });
   const { acme } = bot.slack.workspaces;
-  await install(acme.id);
+  await install(bot, acme.id);
   await connect(bot, alice, ops, bot.cdn.key, acme.id);
 });
 afterAll(async () => bot.stop());
-
-async function install(team: string): Promise<void> {
-  const page = await fetch(`${address}/slack/install`);
-  const cookie = page.headers
-    .getSetCookie()
-    .map((value) => value.split(';', 1)[0])
-    .join('; ');
-  const link = /href="([^"]+authorize[^"]*)"/.exec(await page.text())?.[1]?.replaceAll('&amp;', '&') ?? '';
-  const allowed = await fetch(`${link}&team=${team}`, { redirect: 'manual' });
-  expect((await fetch(allowed.headers.get('location') ?? '', { headers: { cookie } })).status).toBe(200);
-}
 
 /** As an admin of the workspace does in Slack's settings: the bot learns of it by an event. */
 async function uninstall(token: string): Promise<void> {
@@ -58,12 +44,12 @@ test('removed and installed again: an owner is told once of what is paused', asy
   const dm = bot.slack.as(alice, `D${alice}`);
   expect(dm.messages().filter(isBack)).toEqual([]);
 
-  await install(acme.id);
+  await install(bot, acme.id);
   const noticeOf = (id: string) => dm.waitForMessage((one) => isBack(one) && one.reads.includes(id), 15_000);
   const notices = await Promise.all(mine.map(noticeOf));
   expect(readStable(notices[0] ?? '', { id: mine[0] ?? '' })).toMatchSnapshot();
   // Once more, and again: nobody is told twice.
-  for (let times = 0; times < 2; times += 1) await install(acme.id);
+  for (let times = 0; times < 2; times += 1) await install(bot, acme.id);
 
   expect(dm.messages().filter(isBack)).toHaveLength(2);
   expect(bot.slack.problems).toEqual([]);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
-import { digestKinds } from '../../../../src/commands/reports/checks/list.ts';
+import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import {
@@ -12,8 +12,10 @@ import {
 } from '../../../../src/commands/reports/store.ts';
 import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.ts';
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
+import type { DigestOrder } from '../../../../src/views/reports/report.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
+import { readStable } from '../../../support/words.ts';
 import { says } from './words.ts';
 
 const { embedded, postgres } = await prepareEngines();
@@ -392,4 +394,52 @@ test('a preview is what is posted, in a first run and in one that compares', asy
     const expected = replaceNativeBlocks([...top.slice(0, -2), ...between, ...thread.flat()]);
     expect(shown?.blocks.slice(0, -1)).toEqual(expected);
   }
+});
+
+function changedSettings(only: DigestOrder['subject']['only'] = 'always', zones: string[] = []) {
+  const targets = { zones, shieldZones: [], apps: [] };
+  return {
+    subject: { kinds: ['settings'].map(findDigestKind), targets, only, timeZone: 'UTC' },
+  } satisfies Partial<DigestOrder>;
+}
+
+/** Runs the digests of this day and tells what the channel got. */
+async function runDay(harness: DigestHarness): Promise<string[]> {
+  const before = harness.readChannel().length;
+  // From 08:00 past 09:00, then from day to day.
+  harness.advance(harness.now().getUTCHours() === 8 ? hour + minute : day);
+  await harness.runJobs();
+  await harness.runJobsFor(10);
+  return harness
+    .readChannel()
+    .slice(before)
+    .map((text) => readStable(text).replace(/Digest \w{5}/u, 'Digest <id>'));
+}
+
+function change({ cdn }: DigestHarness, nth: number, members: object): void {
+  Object.assign(cdn.data.zones[nth] ?? {}, members);
+}
+
+test('a digest tells what changed since it last told, once, whoever found it', async () => {
+  await using harness = await open();
+  await harness.createDaily(alice, changedSettings());
+  expect(await runDay(harness)).toMatchSnapshot('first run');
+  change(harness, 0, { EnableTLS1: true, BlockedIps: ['10.0.0.1'] });
+  // A command looks in between: the digest tells it all the same.
+  await harness.settingsHistory.look(alice, await harness.ports.cdn(alice, harness.context.signal));
+  change(harness, 1, { ZoneSecurityKey: 'CANARY-zone-security-key-new' });
+  expect(await runDay(harness)).toMatchSnapshot('changed');
+  expect(await runDay(harness)).toMatchSnapshot('nothing changed');
+  expect(JSON.stringify(harness.slack.calls)).not.toContain('CANARY-zone');
+});
+
+test('below its number a digest stays silent, and tells all of it later', async () => {
+  await using harness = await open();
+  await harness.createDaily(alice, changedSettings({ above: 1 }));
+  await runDay(harness);
+  change(harness, 0, { EnableTLS1: true });
+  expect(await runDay(harness)).toEqual([]);
+  change(harness, 1, { EnableTLS1: true });
+  const [told = ''] = await runDay(harness);
+  expect(told).toMatchSnapshot();
 });

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
-import { cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
+import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import { cancelUnbegun, expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
-import type { Operation } from '../../../src/commands/operations/model.ts';
-import { propose } from '../../../src/commands/operations/propose.ts';
+import { findWaitingFor, type Operation } from '../../../src/commands/operations/model.ts';
+import {
+  propose,
+  proposeByAssistant,
+  sendFormByAssistant,
+} from '../../../src/commands/operations/propose.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { UserError } from '../../../src/errors.ts';
 import {
@@ -11,7 +15,6 @@ import {
   completeStepJob,
   type StepRunEnd,
 } from '../../../src/outbox/complete-step.ts';
-import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
   acme,
@@ -20,6 +23,7 @@ import {
   beginNow,
   ben,
   createLedgerHarness,
+  deletion,
   makeContext,
   makeProposal,
   olivia,
@@ -27,6 +31,54 @@ import {
 } from './ledger-harness.ts';
 
 const { embedded } = await prepareEngines();
+// Others may approve, and nobody has to.
+const freely = { ...policy, destroyApprovals: 0 };
+const asked = { ...makeProposal(deletion, olivia, freely), via: 'assistant' };
+
+const start = async () => createLedgerHarness(await embedded.emptyDatabase());
+
+test('what an assistant asks for waits for its own person, whoever else presses', async () => {
+  const { ledger } = await start();
+  const operation = await proposeByAssistant(ledger, asked);
+  expect(operation.state).toBe('proposed');
+  expect(await findWaitingFor(ledger, ben)).toEqual([]);
+  const pressed = await approveNow(ledger, operation.id, ben, { ...freely, version: policy.version });
+  expect(pressed).toMatchObject({ kind: 'not-requester', operation: { state: 'proposed' } });
+  const context = makeContext(olivia, operation, { ...freely, version: policy.version });
+  const confirmed = await approve(ledger, operation.id, olivia, context);
+  expect(confirmed).toMatchObject({ kind: 'approved', operation: { state: 'approved' } });
+});
+
+test('forms and requests together are three that are open, and ten a day', async () => {
+  const { ledger, advance } = await start();
+  const sendForm = (variableId: number) =>
+    sendFormByAssistant(ledger, {
+      requester: olivia,
+      path: `/compute/script/301/variables/${variableId}`,
+      message: { text: 'Type the value' },
+      minutes: 30,
+    });
+  // Those of workflows do not count.
+  for (let nth = 0; nth < 3; nth += 1) await propose(ledger, { ...asked, via: 'workflow' });
+  await proposeByAssistant(ledger, asked);
+  // Side by side one form of a variable is sent.
+  expect((await Promise.all([sendForm(1), sendForm(1), sendForm(2)])).toSorted()).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  await expect(sendForm(3)).rejects.toThrow(UserError);
+  for (let variableId = 3; variableId < 10; variableId += 1) {
+    advance(31);
+    expect(await sendForm(variableId)).toBe(true);
+  }
+  advance(31);
+  await expect(sendForm(10)).rejects.toThrow(UserError);
+  await expect(proposeByAssistant(ledger, asked)).rejects.toThrow(UserError);
+  advance(24 * 60);
+  expect(await sendForm(10)).toBe(true);
+});
+
 const run = 'Fx0000000001';
 
 interface StoredEnd {
@@ -34,8 +86,8 @@ interface StoredEnd {
   readonly unlessProposed?: true;
 }
 
-async function createHarness(database: Database) {
-  const { ledger: plain, advance } = await createLedgerHarness(database);
+async function startWithStep() {
+  const { ledger: plain, advance } = await start();
   /** The ends of the run, in order. */
   const ends: StoredEnd[] = [];
   const ledger: Ledger = {
@@ -115,7 +167,7 @@ const endings: readonly [
 
 test.each(endings)('a step ends as %s, once, with its operation', async (name, end) => {
   const [outcome] = name.split(',');
-  const { ledger, ends, advance } = await createHarness(await embedded.emptyDatabase());
+  const { ledger, ends, advance } = await startWithStep();
   const operation: Operation = await propose(ledger, proposal);
   expect(ends).toMatchObject([{ end: { error: 'it died' }, unlessProposed: true }]);
   await end(ledger, operation.id, advance);
@@ -125,17 +177,16 @@ test.each(endings)('a step ends as %s, once, with its operation', async (name, e
 });
 
 test('a step asks for one operation, and for none once it was closed', async () => {
-  const database = await embedded.emptyDatabase();
-  const { ledger } = await createHarness(database);
+  const { ledger } = await startWithStep();
   const first = await propose(ledger, proposal);
   await expect(propose(ledger, proposal)).rejects.toThrow(UserError);
   const stranger = { ...olivia, teamId: 'T0OTHER00' };
   await expect(propose(ledger, { ...proposal, requester: stranger })).rejects.toThrow(UserError);
-  const rows = await database.db.selectFrom('operations').select('id').execute();
+  const rows = await ledger.db.selectFrom('operations').select('id').execute();
   expect(rows).toEqual([{ id: first.id }]);
-  expect(await closeStepRun(database.db, run, new Date())).toBe(false);
+  expect(await closeStepRun(ledger.db, run, new Date())).toBe(false);
 
-  const { ledger: closed } = await createHarness(await embedded.emptyDatabase());
+  const { ledger: closed } = await startWithStep();
   expect(await closeStepRun(closed.db, run, new Date())).toBe(true);
   await expect(propose(closed, proposal)).rejects.toThrow(UserError);
 });
