@@ -19,7 +19,6 @@ export const apiKeys: Feature = {
       run: (_, context) => listKeys(context),
     },
   ],
-  actions: [{ id: 'api-keys:refresh', needs: 'read', run: (_, context) => listKeys(context) }],
 };
 
 async function listKeys(context: Context): Promise<Message> {

@@ -41,7 +41,6 @@ const app = z
 export const apps: Feature = {
   name: 'apps',
   commands: [appCommand],
-  actions: [{ id: 'apps:refresh', needs: 'read', run: showApp }],
   forms: [
     defineForm({
       id: 'apps:submit',

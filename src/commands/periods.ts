@@ -3,8 +3,8 @@ import { type Instead, UserError } from '../errors.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay } from '../lib/time.ts';
 import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
+import { openPeriod, type Period, rollBack, wholeDays } from '../views/blocks/period.ts';
 import { formatCode } from '../views/blocks/text.ts';
-import { openPeriod, type Period, rollBack, wholeDays } from '../views/origin-errors/question.ts';
 import { findClosest } from './did-you-mean.ts';
 
 export interface PeriodClock {

@@ -40,14 +40,6 @@ export const uploadScanning: Feature = {
       },
     },
   ],
-  // Buttons of earlier versions have a picture behind the id.
-  actions: [
-    {
-      id: 'upload-scanning:show',
-      needs: 'read',
-      run: (value, context) => showMetrics(value.replace(/ .*/u, ''), context),
-    },
-  ],
   pickers: [shieldPicker],
   forms: [
     defineForm({

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../api/api-keys.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import type { Attachment, Message } from './blocks/blocks.ts';
-import { button } from './blocks/buttons.ts';
+import { replacingButton } from './blocks/buttons.ts';
 import { agree, andMore, formatInteger, formatMoment, pluralize } from './blocks/format.ts';
 import { escapeMrkdwn, formatCode, join } from './blocks/text.ts';
 
@@ -23,7 +23,7 @@ export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Dat
       ...keys.slice(0, mostLines).map(renderKey),
       isCut && `${formatInteger(keys.length - mostLines)} more are in the file`,
     ],
-    actions: [button('Refresh', 'api-keys:refresh', 'all')],
+    actions: [replacingButton('Refresh', 'keys')],
     notes: [
       skipped > 0 &&
         `:warning: ${pluralize(skipped, 'key')} could not be read and ${agree(skipped, 'is', 'are')} left out`,

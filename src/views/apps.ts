@@ -3,7 +3,7 @@ import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
-import { button, commandButton, type PanelPages, panelButton, selectOf } from './blocks/buttons.ts';
+import { commandButton, type PanelPages, panelButton, replacingButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatBytes, formatMoment, formatNumber, formatShortMoments, formatUtc } from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
@@ -45,7 +45,7 @@ export function renderApp({ id, name, app, zones = [], panel, asOf }: App): Mess
     ],
     share: `app ${id}`,
     more: [
-      button('Refresh', 'apps:refresh', id),
+      replacingButton('Refresh', `app ${id}`),
       commandButton(name === undefined ? 'Give it a name' : 'Rename', `name app ${id}`, 1),
       commandButton('Another app', 'app'),
       panelButton(panel, 'app', id),

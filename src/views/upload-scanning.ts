@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
-import { button, commandButton } from './blocks/buttons.ts';
+import { commandButton, replacingButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatCount, formatInteger, formatMoment, formatShortDay } from './blocks/format.ts';
 import { modal, searchSelect } from './blocks/inputs.ts';
@@ -26,7 +26,7 @@ export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
     actions: [],
     share: `scanning ${id}`,
     more: [
-      button('Refresh', 'upload-scanning:show', id),
+      replacingButton('Refresh', `scanning ${id}`),
       commandButton(name === undefined ? 'Give it a name' : 'Rename', `name shield ${id}`, 1),
       commandButton('Another shield zone', 'scanning'),
     ],

@@ -4,7 +4,7 @@ import { createPeriodError, findPeriod, type PeriodClock, splitPeriod } from '..
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { minuteMs } from '../../src/lib/time.ts';
-import type { Period } from '../../src/views/origin-errors/question.ts';
+import { type Period } from '../../src/views/blocks/period.ts';
 
 // A Saturday.
 const now = new Date('2026-11-21T12:00:30Z');

@@ -28,9 +28,6 @@ test('28 days are four weeks in the chart', async () => {
   const chart = answer?.blocks?.find(isChart);
   expect(chart?.chart.axis_config.categories).toEqual(['25–31 Oct', '1–7 Nov', '8–14 Nov', '15–21 Nov']);
   expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
-  // A button of an older version.
-  const [older] = await person.press('upload-scanning:show:days', '501 days');
-  expect(readText(older)).toBe(readText(answer));
 });
 
 test('epoch keys are days, and an overview in another form is said to be one and is in the file', async () => {

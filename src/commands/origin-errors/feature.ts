@@ -5,6 +5,7 @@ import { dayMs, hourMs } from '../../lib/time.ts';
 import { toLocalTime } from '../../lib/time-zone.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
+import { type Period, rollBack } from '../../views/blocks/period.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import { renderChannelZone } from '../../views/names.ts';
 import {
@@ -20,10 +21,8 @@ import {
 import { renderOverview, renderReading } from '../../views/origin-errors/overview.ts';
 import {
   maxFilters,
-  type Period,
   type Question,
   readZonePick,
-  rollBack,
   wordsBehindZone,
   writeFilters,
 } from '../../views/origin-errors/question.ts';

@@ -8,14 +8,13 @@ import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
 import { hourMs, listDays, toUtcDay } from '../../lib/time.ts';
+import { daysOf, type Period } from '../../views/blocks/period.ts';
 import { findStart, type Report } from '../../views/origin-errors/origin-errors.ts';
 import type { Overview, ZoneErrors } from '../../views/origin-errors/overview.ts';
 import {
   chooseParts,
-  daysOf,
   findBefore,
   hasLastHour,
-  type Period,
   type Question,
   writeQuestion,
   type ZoneName,

@@ -3,7 +3,7 @@ import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/s
 import { renderApp } from '../../views/apps.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import { formatCount, pluralize } from '../../views/blocks/format.ts';
-import { rollBack } from '../../views/origin-errors/question.ts';
+import { rollBack } from '../../views/blocks/period.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
 import { compareZones as compareRows, renderChanges, renderComparison } from '../../views/zones/changes.ts';
 import {

@@ -4,7 +4,7 @@ import type { ZoneSettings } from '../../api/zones/settings.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { type Message, say } from '../../views/blocks/blocks.ts';
-import { type Period, rollBack, writeMovingPeriod } from '../../views/origin-errors/question.ts';
+import { type Period, rollBack, writeMovingPeriod } from '../../views/blocks/period.ts';
 import {
   endsOf,
   renderChanges,
@@ -44,20 +44,6 @@ export const changes: Feature = {
   ],
   actions: [
     {
-      id: 'changes:show',
-      needs: 'read',
-      async run(value, context) {
-        const [typed = '', id = 'all', page] = value.split(' ');
-        const { period } = await readTyped({ list: typed.split('_') }, context);
-        return showChanges(
-          period,
-          id === 'all' ? undefined : nameZone(id, context),
-          context,
-          Number(page ?? 1),
-        );
-      },
-    },
-    {
       id: 'changes:zone',
       needs: 'read',
       newMessage: true,
@@ -83,14 +69,15 @@ async function readTyped(
 }
 
 async function* showTyped(words: Words, context: Context): AsyncGenerator<Message, void> {
-  const { zone: typed, period } = await readTyped(await readZoneNames(words, [], context), context);
+  const { zone: typed, period } = await readTyped(await readZoneNames(words, ['page'], context), context);
+  const page = Number(words.named['page'] ?? 1);
   if (typed === '') {
     yield say('Comparing your zones with their last settings…');
-    return yield await showChanges(period, undefined, context);
+    return yield await showChanges(period, undefined, context, page);
   }
   const found = await lookUpZone(typed, context);
   yield found.kind === 'one'
-    ? await showChanges(period, found.zone, context)
+    ? await showChanges(period, found.zone, context, page)
     : renderUnclearZone(found, 'changes', writeMovingPeriod(period));
 }
 
@@ -146,18 +133,7 @@ export const compare: Feature = {
           return renderUnclearZone(one, 'compare', `${quoteWord(second)} ${behind}`.trim());
         const other = await lookUpZone(second, context);
         if (other.kind !== 'one') return renderUnclearZone(other, `compare ${one.zone.id}`, behind);
-        return compareZones([one.zone, other.zone], all, context);
-      },
-    },
-  ],
-  actions: [
-    {
-      id: 'compare:show',
-      needs: 'read',
-      run(value, context) {
-        const [first = '', second = '', all, page] = value.split(' ');
-        const zones = [nameZone(first, context), nameZone(second, context)] as const;
-        return compareZones(zones, all === 'all', context, Number(page ?? 1));
+        return compareZones([one.zone, other.zone], all, context, Number(words.named['page'] ?? 1));
       },
     },
   ],
@@ -181,7 +157,7 @@ export const compare: Feature = {
 /** `shop docs`, `shop and docs all`, `my big shop vs docs`: the words around `and`, or else each word. */
 function readSides({ tokens }: Words) {
   // A zone may be called `video:live`.
-  const typed = tokens.map(({ text }) => text).filter((text) => text !== '');
+  const typed = tokens.flatMap(({ name, text }) => (text === '' || name === 'page' ? [] : text));
   const all = typed.length > 2 && typed.at(-1)?.toLowerCase() === 'all';
   const sides: string[][] = [[]];
   for (const word of all ? typed.slice(0, -1) : typed)

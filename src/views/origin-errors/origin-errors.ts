@@ -18,6 +18,7 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
+import { type Clock, createClock, describePeriod, writePeriod } from '../blocks/period.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import {
   capitalize,
@@ -31,17 +32,13 @@ import {
 import { type SharedFile, shareFileButton } from '../share.ts';
 import { showButton } from '../zones/rows.ts';
 import {
-  type Clock,
   chooseParts,
-  createClock,
   describeFilters,
-  describePeriod,
   fileButton,
   isFiltered,
   listPeriods,
   questionButton,
   refreshButton,
-  writePeriod,
   writeQuestion,
   type ZoneQuestion,
 } from './question.ts';

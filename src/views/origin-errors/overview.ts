@@ -3,13 +3,12 @@ import { type Message, say } from '../blocks/blocks.ts';
 import { commandButton, selectOf } from '../blocks/buttons.ts';
 import type { Failure } from '../blocks/failure.ts';
 import { agree, countOf, formatCount, formatInteger, pluralize } from '../blocks/format.ts';
+import { createClock, describePeriod } from '../blocks/period.ts';
 import { type Cell, renderTable } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, type Maybe, truncateLines, unbold } from '../blocks/text.ts';
 import { describeReference, formatKind, type ReportView, renderTime, warnOfMore } from './origin-errors.ts';
 import {
-  createClock,
   describeFilters,
-  describePeriod,
   hasLastHour,
   isFiltered,
   listPeriods,

@@ -1,4 +1,4 @@
-import type { Button, ModalView } from '@slack/types';
+import type { ModalView } from '@slack/types';
 import {
   isSameSetting,
   listKeys,
@@ -9,7 +9,7 @@ import {
 } from '../../api/zones/settings.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import { type Message, picked } from '../blocks/blocks.ts';
-import { button, commandButton, type PanelPages, panelButton, selectOf } from '../blocks/buttons.ts';
+import { commandButton, type PanelPages, panelButton, replacingButton, selectOf } from '../blocks/buttons.ts';
 import {
   agree,
   countOf,
@@ -20,9 +20,9 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { modal, searchSelect } from '../blocks/inputs.ts';
+import { type Period, rollBack, writeMovingPeriod } from '../blocks/period.ts';
 import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
-import { type Period, rollBack, writeMovingPeriod } from '../origin-errors/question.ts';
 import { pickZone } from './rows.ts';
 import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
 
@@ -63,14 +63,8 @@ export function renderChanges(shown: ShownChanges): Message {
       : until
         ? `from ${formatMoment(from)} to ${formatMoment(until)}`
         : `since ${formatMoment(from)}`;
-  const show = (label: string, other: Period, nth = 1): Button =>
-    button(
-      label,
-      'changes:show',
-      `${writeMovingPeriod(other).replace(' ', '_')} ${zone?.id ?? 'all'} ${nth}`,
-    );
+  const write = (other: Period): string => join(['changes', zone?.id, writeMovingPeriod(other)], ' ');
   const where = zone ? `*${escapeMrkdwn(zone.name, 60) || zone.id}*` : formatCount(look.zones, 'zone');
-  const share = join(['changes', zone?.id, writeMovingPeriod(period)], ' ');
   const isFirst = look.first > 0 && look.first === look.zones && total === 0;
   // Changes before the baseline are unknown.
   const isShort = look.since !== undefined && look.since > from;
@@ -94,7 +88,7 @@ export function renderChanges(shown: ShownChanges): Message {
     ]),
     total,
     page,
-    turn: (label, nth) => show(label, period, nth),
+    turn: (label, nth) => replacingButton(label, `${write(period)} page:${nth}`),
   });
   return renderAnswer({
     text: unbold(line),
@@ -119,7 +113,7 @@ export function renderChanges(shown: ShownChanges): Message {
           {
             label: 'Period',
             buttons: offeredDays.map((days) =>
-              show(capitalize(nameLast(days * 1440)), rollBack(days * 1440, asOf)),
+              replacingButton(capitalize(nameLast(days * 1440)), write(rollBack(days * 1440, asOf))),
             ),
           },
           { label: 'Changes', buttons: pages },
@@ -127,9 +121,9 @@ export function renderChanges(shown: ShownChanges): Message {
         { chosen: capitalize(when.replace('in the ', '')) },
       ),
     ],
-    share,
+    share: write(period),
     more: [
-      show('Compare again', period),
+      replacingButton('Compare again', write(period)),
       zone && commandButton('Changes of all zones', 'changes', 2),
       zone && commandButton('Compare with another zone', `compare ${zone.id}`, 3),
       zone && panelButton(panel, 'zone', zone.id),
@@ -174,25 +168,24 @@ export function renderComparison(zones: Pair, all: boolean, asOf: Date, page?: n
       ? `${first} and ${second} have *the same settings*`
       : `*${pluralize(differing.length, 'setting')}* ${agree(differing.length, 'differs', 'differ')} between ${first} and ${second}, ${formatInteger(same)} are the same`;
   const ids = zones.map(({ id }) => id).join(' ');
+  const share = `compare ${ids}${all ? ' all' : ''}`;
   // Settings that neither zone has are left out.
   const alike = rows.filter(({ isSame, values: [value] }) => isSame && value !== 'none');
   const { picture, pages, chosen } = renderLines({
     columns: ['Setting', ...zones.map(({ id, name }) => plainText(name || id, 40))],
     rows: [...differing, ...(all ? alike : [])].map(({ name, values }) => [name, ...values]),
     page,
-    turn: (label, nth) => button(label, 'compare:show', `${ids} ${all ? 'all' : 'differing'} ${nth}`),
+    turn: (label, nth) => replacingButton(label, `${share} page:${nth}`),
   });
   return renderAnswer({
     text: unbold(line),
     lines: [line],
     picture,
     actions: [
-      button(all ? 'Only what differs' : 'All settings', 'compare:show', all ? ids : `${ids} all`, {
-        style: 'primary',
-      }),
+      replacingButton(all ? 'Only what differs' : 'All settings', `compare ${ids}${all ? '' : ' all'}`),
       selectOf(chosen, pages, { chosen }),
     ],
-    share: `compare ${ids}${all ? ' all' : ''}`,
+    share,
     more: [
       commandButton('Compare others', 'compare', 1),
       ...zones.flatMap(({ id, name }, nth) => [

@@ -4,13 +4,8 @@ import { readRequestedPeriod } from '../../../src/commands/origin-errors/feature
 import { parseWords } from '../../../src/commands/words.ts';
 import { UserError } from '../../../src/errors.ts';
 import { minuteMs } from '../../../src/lib/time.ts';
-import {
-  daysOf,
-  findBefore,
-  type Period,
-  writeMovingPeriod,
-  writePeriod,
-} from '../../../src/views/origin-errors/question.ts';
+import { daysOf, type Period, writeMovingPeriod, writePeriod } from '../../../src/views/blocks/period.ts';
+import { findBefore } from '../../../src/views/origin-errors/question.ts';
 
 const now = new Date('2026-11-21T12:00:30Z');
 const berlin = 'Europe/Berlin';

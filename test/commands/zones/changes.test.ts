@@ -74,7 +74,7 @@ describe('settings over time', () => {
     const person = bot.slack.as(alice, ops);
     await readLast('changes');
     const { ts } = person.messages().at(-1) ?? { ts: '' };
-    await person.choose('menu:select:0', 'changes:show 30d all 1', { ts });
+    await person.choose('menu:select:0', 'origin-errors:day:0 changes 30d', { ts });
     await person.waitForMessage((message) => message.ts === ts && message.reads.includes('30 days'));
     await person.suggest('changes:zone', 'shop', { ts });
     await person.choose('changes:zone', '1001', { ts });
@@ -118,7 +118,9 @@ describe('two zones', () => {
     let all = await readFirst('compare twin-a and twin-b all');
     const person = bot.slack.as(alice, ops);
     const { ts = '', blocks } = person.messages().at(-1) ?? {};
-    const pages = JSON.stringify(blocks).match(/(?<="value":")compare:show 2001 2002 all \d+/gu) ?? [];
+    const pages =
+      JSON.stringify(blocks).match(/(?<="value":")origin-errors:day:0 compare 2001 2002 all page:\d+/gu) ??
+      [];
     for (const page of pages.slice(1)) {
       const before = person.messages().at(-1)?.reads;
       await person.choose('menu:select:0', page, { ts });
@@ -133,9 +135,9 @@ describe('two zones', () => {
     const person = bot.slack.as(alice, ops);
     await readFirst('compare twin-a twin-b');
     const { ts } = person.messages().at(-1) ?? { ts: '' };
-    await person.press('compare:show', { ts });
+    await person.press('origin-errors:day:0', { ts });
     await person.waitForMessage(
-      (message) => message.ts === ts && JSON.stringify(message.blocks).includes(' all 2'),
+      (message) => message.ts === ts && JSON.stringify(message.blocks).includes(' all page:2'),
     );
   });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { createOriginErrorCounter } from '../../../src/api/origin-errors/counts.ts';
 import type { OriginError } from '../../../src/api/origin-errors/origin-errors.ts';
 import { listDays, minuteMs } from '../../../src/lib/time.ts';
+import { daysOf, rollBack, wholeDays } from '../../../src/views/blocks/period.ts';
 import {
   pictureNames,
   renderFile,
@@ -10,7 +11,7 @@ import {
   renderOriginErrors,
 } from '../../../src/views/origin-errors/origin-errors.ts';
 import { renderOverview } from '../../../src/views/origin-errors/overview.ts';
-import { chooseParts, daysOf, rollBack, wholeDays } from '../../../src/views/origin-errors/question.ts';
+import { chooseParts } from '../../../src/views/origin-errors/question.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 import { findProblems, maybe, longText as text } from '../any.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClock } from '../../../src/views/origin-errors/question.ts';
+import { createClock } from '../../../src/views/blocks/period.ts';
 
 const at = Date.parse('2026-09-21T22:05:00Z');
 

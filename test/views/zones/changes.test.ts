@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../../src/lib/time.ts';
-import { rollBack } from '../../../src/views/origin-errors/question.ts';
+import { rollBack } from '../../../src/views/blocks/period.ts';
 import { renderChanges, type ShownChanges } from '../../../src/views/zones/changes.ts';
 
 const asOf = new Date('2026-11-26T12:00:00Z');
