@@ -14,12 +14,13 @@ export interface Named {
   readonly by: string;
 }
 
-/** `name` is undefined to remove it. `asAdmin`: may change what others gave. */
+/** `name` is undefined to remove it. `asAdmin`: may change what others gave. `was`: the name that an undo takes back. */
 export interface NameChange {
   readonly kind: NamedKind;
   readonly id: string;
   readonly name: string | undefined;
   readonly asAdmin?: boolean;
+  readonly was?: string | null | undefined;
 }
 
 export interface ChannelZone {
@@ -82,9 +83,15 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     /** Names an id, with its audit record; else why it did not: `taken` is the id that has the name. */
     async give(
       person: Person,
-      { kind, id, name, asAdmin = false }: NameChange,
+      { kind, id, name, asAdmin = false, was }: NameChange,
     ): Promise<
-      'done' | 'full' | 'isId' | 'isName' | { readonly taken: string } | { readonly givenBy: string }
+      | 'done'
+      | 'changed'
+      | 'full'
+      | 'isId'
+      | 'isName'
+      | { readonly taken: string }
+      | { readonly givenBy: string }
     > {
       const tenant = tenantId(person);
       const wanted = name === undefined ? undefined : toNameKey(name);
@@ -95,6 +102,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         const all = await trx.selectFrom('names').selectAll().where('tenant', '=', tenant).execute();
         const present = all.find((one) => one.kind === kind && one.id === id);
         if (present && present.named_by !== person.userId && !asAdmin) return { givenBy: present.named_by };
+        if (was !== undefined && (present?.name ?? null) !== was) return 'changed';
         const others = all.filter((one) => one !== present);
         const ofKind = others.filter((one) => one.kind === kind);
         const same = ofKind.find((one) => toNameKey(one.name) === wanted);
@@ -140,17 +148,25 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         .where((is) => is.and({ tenant, channel }))
         .executeTakeFirst();
     },
+    /** `was`: the zone that an undo takes back, or `none`; false where the channel has another one now. */
     async setChannelZone(
       person: Person,
       channel: string,
       zone: Pick<ChannelZone, 'id' | 'name'> | undefined,
-    ): Promise<void> {
+      was?: string,
+    ): Promise<boolean> {
       const tenant = tenantId(person);
-      await db.transaction().execute(async (trx) => {
-        await trx
-          .deleteFrom('channel_zones')
-          .where((is) => is.and({ tenant, channel }))
-          .execute();
+      return db.transaction().execute(async (trx) => {
+        await takeLock(trx, `channel-zone/${tenant}/${channel}`);
+        const rows = trx.deleteFrom('channel_zones').where((is) => is.and({ tenant, channel }));
+        if (was !== undefined) {
+          const present = trx
+            .selectFrom('channel_zones')
+            .select('zone_id')
+            .where((is) => is.and({ tenant, channel }));
+          if (((await present.executeTakeFirst())?.zone_id ?? 'none') !== was) return false;
+        }
+        await rows.execute();
         if (zone) {
           const row = { tenant, channel, zone_id: zone.id, zone_name: zone.name };
           const set = { ...row, set_by: person.userId, set_at: now() };
@@ -162,6 +178,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         }
         const detail = { channel, zone: zone?.id ?? 'none' };
         await audit.record({ tenant, actor: person.userId, event: 'default-zone-set', detail }, trx);
+        return true;
       });
     },
     async forget({ person, tenant }: { person: Person | undefined; tenant: string }): Promise<void> {

@@ -18,7 +18,7 @@ const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody
 const nameCommand: Command = {
   name: 'name',
   aliases: ['names', 'rename'],
-  usage: 'name [<app|script|shield> <id> <name>] | name list',
+  usage: 'name [<app|script|shield> <id> <name>|none] | name list',
   summary: 'Names for the IDs of apps, scripts and shield zones, which everybody here can type instead',
   label: 'Give an ID a name',
   examples: ['name app app0api00000001 checkout', 'name list'],
@@ -27,7 +27,7 @@ const nameCommand: Command = {
     const [kind, id, ...name] = list;
     return name.length > 0 || isList(list) ? undefined : views.renderNameForm(readKind(kind), id);
   },
-  async run({ list }, context) {
+  async run({ list, quoted = [] }, context) {
     if (isList(list))
       return views.renderNames(await context.names.list(tenantId(context.person)), Number(list[1] ?? 1));
     const [typedKind, id = '', ...words] = list;
@@ -37,7 +37,9 @@ const nameCommand: Command = {
         `I can’t name a ${formatCode(typedKind ?? '', 30)}.`,
         'Type `app`, `script` or `shield`, then the ID and the name.',
       );
-    const { data, error } = fields.safeParse({ kind, id, name: words.join(' ') });
+    // A name that reads so is typed in quotes.
+    const isRemoval = words.length === 1 && /^none$/iu.test(words[0] ?? '') && !quoted[2];
+    const { data, error } = fields.safeParse({ kind, id, name: isRemoval ? '' : words.join(' ') });
     if (!data)
       throw new UserError(
         error.issues[0]?.message ?? 'I can’t use this name.',
@@ -88,9 +90,14 @@ const fields = z
     error: 'This ID is a whole number, such as 501.',
   });
 
-async function giveName({ kind, id, name }: z.output<typeof fields>, context: Context): Promise<Message> {
+interface Given extends z.output<typeof fields> {
+  readonly was?: string | null;
+}
+
+async function giveName({ kind, id, name, was }: Given, context: Context): Promise<Message> {
   const { names, person } = context;
-  const given = { kind, id, name: name || undefined };
+  const given = { kind, id, name: name || undefined, was };
+  const before = await names.find(person, kind, id);
   if (kind === 'app' && given.name !== undefined && (await isAppId(given.name, context)))
     throw new UserError(`${formatCode(given.name, 60)} is the ID of an app.`, 'Choose another name.');
   let outcome = await names.give(person, given);
@@ -99,8 +106,10 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
     await assertAdminFor(what, '', context);
     outcome = await names.give(person, { ...given, asAdmin: true });
   }
-  if (outcome === 'done') return views.renderNamed(given);
+  if (outcome === 'done')
+    return views.renderNamed(given, was === undefined ? { before: before?.name } : undefined);
   const refusals = {
+    changed: ['Somebody changed this name since, so nothing was undone.', '`/cdn name list` shows all.'],
     full: ['This workspace has too many names.', 'Remove one first: `/cdn name list`.'],
     isId: ['This name is an ID that is used here.', 'Choose another name.'],
     isName: [`${formatCode(id, 60)} is a name here.`, 'Type the ID it stands for.'],
@@ -117,13 +126,20 @@ async function giveName({ kind, id, name }: z.output<typeof fields>, context: Co
 export const namesFeature: Feature = {
   name: 'names',
   commands: [nameCommand],
+  actions: [
+    {
+      id: 'names:undo',
+      needs: 'read',
+      run: (value, context) => giveName(JSON.parse(value) as Given, context),
+    },
+  ],
   forms: [
     defineForm({
       id: 'names:submit',
       needs: 'read',
       fields,
       again: () => ['help:run', 'name'],
-      run: giveName,
+      run: (given: z.output<typeof fields>, context) => giveName(given, context),
     }),
   ],
 };

@@ -2,7 +2,7 @@ import type { ModalView, Option, PlainTextOption } from '@slack/types';
 import type { ChannelZone, Named, NamedKind } from '../auth/names.ts';
 import { toNameKey } from '../lib/names.ts';
 import { actions, context, type Message, message, say, section } from './blocks/blocks.ts';
-import { commandButton, replacingButton, selectOf } from './blocks/buttons.ts';
+import { button, commandButton, replacingButton, selectOf } from './blocks/buttons.ts';
 import { pluralize } from './blocks/format.ts';
 import { modal, option, select, textInput } from './blocks/inputs.ts';
 import { renderPage } from './blocks/table.ts';
@@ -45,7 +45,7 @@ export function renderNameForm(kind: NamedKind | undefined, id: string | undefin
     select('kind', 'Type', kinds, { chosen: kind ?? 'app' }),
     textInput('id', 'ID', { initial: id, placeholder: 'app0api00000001', focus: id === undefined }),
     textInput('name', 'Name', {
-      hint: 'Everybody here sees it and can type it instead of the ID. Leave it empty to remove the name.',
+      hint: 'Everybody here sees it and can type it instead of the ID. Leave it empty to remove the name. You can undo it.',
       maxLength: maxNameLength,
       optional: true,
       focus: id !== undefined,
@@ -53,16 +53,22 @@ export function renderNameForm(kind: NamedKind | undefined, id: string | undefin
   ]);
 }
 
-export function renderNamed({
-  kind,
-  id,
-  name,
-}: Pick<Named, 'kind' | 'id'> & { name: string | undefined }): Message {
+type NameOf = Pick<Named, 'kind' | 'id'> & { readonly name: string | undefined };
+
+/** `before`: the name that the undo gives back; absent where this was one. */
+export function renderNamed(
+  { kind, id, name }: NameOf,
+  undo?: { readonly before: string | undefined },
+): Message {
   const what = `${kindNames[kind]} ${formatCode(id, 60)}`;
+  if (name === undefined && !undo) return say(`Removed the name of ${what} again.`);
+  if (!undo) return say(`Restored the previous name of ${what}: *${escapeMrkdwn(name ?? '')}*.`);
+  const value = JSON.stringify({ kind, id, name: undo.before, was: name ?? null });
   return say(
     name === undefined
       ? `Removed the name of ${what}.`
       : `Named ${what} *${escapeMrkdwn(name)}*. Everybody here can type it instead of the ID.`,
+    undo.before !== name && actions(button('Undo', 'names:undo', value)),
   );
 }
 
@@ -84,7 +90,7 @@ export function renderNames(all: readonly Named[], page?: number): Message {
   ]);
 }
 
-/** `undo`: the words that set it back, where it was just changed. */
+/** `undo`: the words that set it back, where it was just changed; empty where this was the undo. */
 export function renderChannelZone(
   channel: string,
   zone: ChannelZone | undefined,
@@ -92,10 +98,11 @@ export function renderChannelZone(
 ): Message {
   const here = `<#${channel}>`;
   const isChanged = undo !== undefined;
+  const restored = undo === '' ? 'Restored: ' : '';
   const text = zone
     ? `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} *${escapeMrkdwn(zone.name) || zone.id}*.`
     : `\`/cdn errors\` in ${here} ${isChanged ? 'now shows' : 'shows'} every zone.`;
   const hint = zone ? '`/cdn here none` removes it.' : '`/cdn here zone shop` sets it.';
-  if (isChanged) return say(text, actions(replacingButton('Undo', undo)));
+  if (isChanged) return say(`${restored}${text}`, actions(restored === '' && replacingButton('Undo', undo)));
   return say(canSet ? `${text} ${hint}` : text);
 }

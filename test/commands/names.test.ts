@@ -52,6 +52,27 @@ test('the form of an id is filled with it, and an empty name takes the name away
   expect((await ask(alice, 'name list')).reads).not.toContain('worker');
 });
 
+test('a name is undone where it is told, and never over a later one; none removes it', async () => {
+  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  await ask(bob, `name app ${appIds.worker} "Shop: EU"`);
+  const renamed = await ask(bob, `name app ${appIds.worker} Shop US`);
+  await bob.press('names:undo', { ts: renamed.ts });
+  const undone = await bob.waitForMessage(({ ts, reads }) => ts === renamed.ts && reads.includes('Shop: EU'));
+  expect(readStable(undone)).toMatchSnapshot('undone');
+  const removed = await ask(bob, `name app ${appIds.worker} none`);
+  expect((await ask(bob, 'name list')).reads).not.toContain('Shop');
+  await ask(alice, `name app ${appIds.worker} Worker EU`);
+  await bob.press('names:undo', { ts: removed.ts });
+  const refused = await bob.waitForMessage(({ reads }) => reads.startsWith(':warning:'));
+  expect(refused.reads).toContain('Alice');
+  const own = await ask(alice, `name app ${appIds.worker} Worker`);
+  await ask(alice, `name app ${appIds.worker} Worker EU`);
+  await alice.press('names:undo', { ts: own.ts });
+  expect(
+    readStable(await alice.waitForMessage(({ reads }) => reads.startsWith(':warning:'))),
+  ).toMatchSnapshot('changed since');
+});
+
 test('a shield zone that was looked at is offered, and a new one by its number', async () => {
   const bob = bot.slack.as('U0BOB0000', ops);
   await ask(bob, 'scanning 501');

@@ -170,7 +170,7 @@ const hereCommand: Command = {
   summary: 'Zone of this channel: `/cdn errors` alone shows its errors here',
   examples: ['here', 'here zone shop', 'here none'],
   needs: 'read',
-  async run({ list }, context) {
+  async run({ list, named }, context) {
     const channel = readChannel(context);
     const words = list[0]?.toLowerCase() === 'zone' ? list.slice(1) : list;
     const typed = words.join(' ').trim();
@@ -180,7 +180,8 @@ const hereCommand: Command = {
     }
     if (!(await isAllowedToSet(context)))
       await assertAdminFor('only admins and operators set the zone of a channel.', '', context);
-    return setZone(channel, ['none', 'remove', 'clear'].includes(typed.toLowerCase()) ? '' : typed, context);
+    const zone = ['none', 'remove', 'clear'].includes(typed.toLowerCase()) ? '' : typed;
+    return setZone(channel, zone, named['was'], context);
   },
 };
 
@@ -196,19 +197,25 @@ async function isAllowedToSet({ authorizer, channelId }: Context): Promise<boole
   return operator || admin;
 }
 
-async function setZone(channel: string, typed: string, context: Context): Promise<Message> {
+/** `was`: what the button of an undo takes back. */
+async function setZone(
+  channel: string,
+  typed: string,
+  was: string | undefined,
+  context: Context,
+): Promise<Message> {
   const { names, person } = context;
   const before = await findChannelZone(context);
-  const changed = { canSet: true, undo: `here zone ${before?.id ?? 'none'}` };
-  if (typed === '') {
-    await names.setChannelZone(person, channel, undefined);
-    return renderChannelZone(channel, undefined, changed);
-  }
-  const found = await lookUpZone(typed, context);
-  if (found.kind !== 'one') return renderUnclearZone(found, 'here zone');
-  const { id, name } = found.zone;
-  await names.setChannelZone(person, channel, { id, name });
-  return renderChannelZone(channel, { id, name, by: person.userId }, changed);
+  const found = typed === '' ? undefined : await lookUpZone(typed, context);
+  if (found && found.kind !== 'one') return renderUnclearZone(found, 'here zone');
+  const zone = found && { id: found.zone.id, name: found.zone.name, by: person.userId };
+  if (!(await names.setChannelZone(person, channel, zone, was)))
+    throw new UserError(
+      `Somebody changed the zone of <#${channel}> since, so nothing was undone.`,
+      '`/cdn here` shows it.',
+    );
+  const undo = was === undefined ? `here zone ${before?.id ?? 'none'} was:${zone?.id ?? 'none'}` : '';
+  return renderChannelZone(channel, zone, { canSet: true, undo });
 }
 
 export const originErrors: Feature = {

@@ -335,7 +335,7 @@ function createForm<Kind extends ReportKind>(
     const report = await findManaged(kind, id, context);
     const { modal } = context;
     const fields = modal?.metadata === openAgain ? modal.fields : writeFields(report);
-    return render(fields, { note: writeNote(report), says: warnOfTakeover(report, context) });
+    return render(fields, { note: writeNote(report), says: describeEdit(report, context) });
   }
 
   async function findEdited(context: Context): Promise<ReportOf<Kind> | undefined> {
@@ -343,9 +343,38 @@ function createForm<Kind extends ReportKind>(
     return id === undefined ? undefined : findManaged(kind, id, context);
   }
 
-  /** Stores what the form orders once its channel was told; else nothing. */
   async function save(ordered: Ordered<Kind>, context: Context): Promise<FormResult> {
-    const { person, modal, now, post, reports } = context;
+    const edited = await findEdited(context);
+    if (edited && writeNote(edited) !== context.modal?.metadata) throw createChangedError(kind);
+    const saved = await store(ordered, edited, context);
+    const isOwn = edited?.owner.userId === context.person.userId;
+    const undo =
+      edited && isOwn ? JSON.stringify([saved.id, saved.revision, writeFields(edited)]) : undefined;
+    return views.renderSaved(saved, context.now(), undo);
+  }
+
+  /** Saves the fields that an edit has changed again, unless another change came since. */
+  async function undoEdit(value: string, context: Context): Promise<Message> {
+    const [id, revision, fields] = JSON.parse(value) as [string, number, Fields];
+    const edited = await findManaged(kind, id, context);
+    if (edited.revision !== revision)
+      throw new UserError(
+        `Somebody changed this ${kind} since, so nothing was undone.`,
+        `\`/cdn ${kind} edit ${id}\` opens it.`,
+      );
+    // `every:errors` is the form's block of `every`.
+    const named = Object.entries(fields).map(([block, typed]) => [block.replace(/:.*/u, ''), typed]);
+    const ordered = schema.parse({ ...Object.fromEntries(named), ...fields });
+    return views.renderUndone(await store(ordered, edited, context), context.now());
+  }
+
+  /** Stores what the form orders once its channel was told; else nothing. */
+  async function store(
+    ordered: Ordered<Kind>,
+    edited: ReportOf<Kind> | undefined,
+    context: Context,
+  ): Promise<Report> {
+    const { person, post, reports } = context;
     const channel = ordered.channel ?? person.userId;
     const isOwn = channel === person.userId;
     if (!isOwn) await assertChannel(kind, channel, context);
@@ -353,21 +382,17 @@ function createForm<Kind extends ReportKind>(
     if (problem !== undefined) throw new UserError(problem);
     const called = await findNames(targetsOf(ordered.subject), context);
     const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;
-    const edited = await findEdited(context);
-    if (edited && writeNote(edited) !== modal?.metadata) throw createChangedError(kind);
     const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
     const id = edited?.id ?? (await reports.newId());
     if (!isOwn && isNews && !(await post(channel, views.renderAnnouncement(id, order, person.userId))))
       throw new UserError(
         `The bot can’t post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
       );
-    const saved = edited
-      ? await reports.change(edited, order, person)
-      : await reports.create(person, order, id);
-    return views.renderSaved(saved, now());
+    return edited ? reports.change(edited, order, person) : reports.create(person, order, id);
   }
 
   const actions: readonly Action[] = [
+    { id: `${kind}s:undo-edit`, needs: 'read', changesHome: true, run: undoEdit },
     {
       id: `${kind}s:edit`,
       needs: 'read',
@@ -380,7 +405,7 @@ function createForm<Kind extends ReportKind>(
       needs: 'read',
       async redraw(_value, context) {
         const edited = await findEdited(context);
-        const says = edited && warnOfTakeover(edited, context);
+        const says = edited && describeEdit(edited, context);
         return render(context.modal?.fields ?? {}, { note: context.modal?.metadata, says });
       },
     },
@@ -416,9 +441,9 @@ async function findTypedZones(typed: readonly string[], context: Context): Promi
   return (all?.zones ?? []).filter(({ name }) => names.has(name.toLowerCase())).map(({ id }) => id);
 }
 
-function warnOfTakeover({ kind, owner }: Report, { person }: Context): string | undefined {
+function describeEdit({ kind, owner }: Report, { person }: Context): string {
   return owner.userId === person.userId
-    ? undefined
+    ? 'You can undo an edit once it is saved.'
     : `This ${kind} belongs to <@${owner.userId}>. If you save it, it becomes yours and uses your key.`;
 }
 

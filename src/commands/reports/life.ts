@@ -235,6 +235,20 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
         await editIncident(trx, incident, outbox);
         return readIncident(row);
       }),
+    /** Takes a person's own acknowledgement back. False where it is not theirs any more. */
+    undoAcknowledge: (incident: Incident, { id, tenant }: Alert, by: Person): Promise<boolean> =>
+      db.transaction().execute(async (trx) => {
+        const { numUpdatedRows } = await trx
+          .updateTable('report_incidents')
+          .set({ acknowledged_by: null, acknowledged_at: null })
+          .where((is) => is.and({ id: incident.id, acknowledged_by: by.userId, closed_at: null }))
+          .executeTakeFirst();
+        if (numUpdatedRows !== 1n) return false;
+        const record = { tenant, actor: by.userId, event: 'alert-acknowledged', subject: id } as const;
+        await audit.record({ ...record, detail: { incident: incident.id, undone: 'yes' } }, trx);
+        await editIncident(trx, incident, outbox);
+        return true;
+      }),
     /** It goes on checking. `until` undefined = ends the snooze. */
     snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert> =>
       db.transaction().execute(async (trx) => {

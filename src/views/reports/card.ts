@@ -1,5 +1,14 @@
 import type { Button, KnownBlock, Overflow } from '@slack/types';
-import { actions, context, type FormResult, type Message, message, say, section } from '../blocks/blocks.ts';
+import {
+  actions,
+  context,
+  type FormResult,
+  limits,
+  type Message,
+  message,
+  say,
+  section,
+} from '../blocks/blocks.ts';
 import {
   button,
   commandButton,
@@ -132,7 +141,14 @@ export function renderRestored(report: Report, now: Date): Message {
   return say(`${nameReport(report)} is back.`, ...renderNext(report, now));
 }
 
-export function renderSaved(report: Report, now: Date): FormResult {
+/** An edit that was undone. */
+export function renderUndone(report: Report, now: Date): Message {
+  const text = `Restored the previous ${report.kind}: ${describeContent(report)}.`;
+  return say(text, ...renderNext(report, now));
+}
+
+/** `undo`: the value of its button, after an edit. */
+export function renderSaved(report: Report, now: Date, undo?: string): FormResult {
   const { kind, id, paused, channel } = report;
   const title = capitalize(kind);
   const text = paused ? `Saved: the ${kind} ${id} stays paused.` : `Saved: ${describeContent(report)}.`;
@@ -143,7 +159,10 @@ export function renderSaved(report: Report, now: Date): FormResult {
   return formResult({ title, callbackId: `${kind}s:done` }, text, [
     section(`:white_check_mark: ${text}`),
     !paused && next !== undefined && section(next),
-    actions(nowButton(report)),
+    actions(
+      nowButton(report),
+      undo !== undefined && undo.length <= limits.value && button('Undo', `${kind}s:undo-edit`, undo),
+    ),
     context(`${title} ${formatCode(id)} · uses your key · \`/cdn ${kind} list\` shows all`),
   ]);
 }

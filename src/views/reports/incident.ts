@@ -303,12 +303,13 @@ export function renderSnoozed({ id, snoozed, subject }: Alert): Message {
 
 /** `isNew`: nobody was faster, and it was open. */
 export function renderAcknowledged(
-  { acknowledged, closedAt }: Incident,
+  { id, acknowledged, closedAt }: Incident,
   { subject }: Alert,
   isNew: boolean,
 ): Message {
   const at = (moment: Date): string => formatRunTime(moment, subject.timeZone);
-  if (isNew) return say('Acknowledged: the incident shows your name.');
+  const undo = button('Undo', 'alerts:undo-acknowledge', id);
+  if (isNew) return say('Acknowledged: the incident shows your name.', actions(undo));
   if (closedAt) return say(`That was resolved at ${at(closedAt)}.`);
   if (!acknowledged) return say('Nothing was changed. Open the incident again.');
   return say(`<@${acknowledged.by}> already acknowledged it at ${at(acknowledged.at)}.`);

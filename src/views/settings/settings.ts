@@ -397,6 +397,7 @@ export function renderSettingsForm(
     ...(shown === 'people' ? missingScopeLines(found.missing) : []),
     ...fields.map(([name, field]) => renderField(name, field, found)),
     actions(button('Review what changes', 'settings:review', 'review')),
+    context('You can undo a change until the next one is saved.'),
   ]);
 }
 

@@ -33,7 +33,12 @@ test('the errors of a channel’s zone are one word away, and the answer says wh
   await bob.waitForMessage(({ text }) => /of 12 zones .* now/u.test(text));
   await admin.press('origin-errors:day:0', { ts: gone.ts });
   await admin.waitForMessage(({ ts, text }) => ts === gone.ts && text.includes('checkout'));
+  // An undo never overwrites a later change.
+  const set = await ask(admin, 'here zone video');
   await ask(admin, 'here none');
+  await admin.press('origin-errors:day:0', { ts: set.ts });
+  const refused = await admin.waitForMessage(({ reads }) => reads.startsWith(':warning:'));
+  expect(readStable(refused)).toMatchSnapshot('changed since');
   expect(bot.slack.problems).toEqual([]);
 });
 

@@ -33,6 +33,11 @@ test('an alert is made, tells its channel, is acknowledged, snoozed and explaine
   await onCall.press('alerts:acknowledge', { ts: incident.ts });
   const current = () => onCall.messages().find(({ ts }) => ts === incident.ts)?.reads ?? '';
   await expect.poll(current).toContain(':eyes:');
+  const acknowledged = await onCall.waitForMessage(/^Acknowledged/u);
+  await onCall.press('alerts:undo-acknowledge', { ts: acknowledged.ts });
+  await expect.poll(current).not.toContain(':eyes:');
+  await onCall.press('alerts:acknowledge', { ts: incident.ts });
+  await expect.poll(current).toContain(':eyes:');
   await onCall.slash(`alert snooze ${id} 2h`);
   await expect.poll(current).toContain(':zzz:');
   expect(readStable(current(), { id })).toMatchSnapshot('acknowledged and snoozed');
@@ -43,6 +48,34 @@ test('an alert is made, tells its channel, is acknowledged, snoozed and explaine
   await owner.slash('alert list');
   const list = await owner.waitForMessage(({ reads }) => reads.includes('1 alert'));
   expect(readStable(list, { id })).toMatchSnapshot('list');
+});
+
+test('an edit is undone where it is told, once, and never over a later one', async () => {
+  const edit = async (id: string, every: string) => {
+    await owner.slash(`alert edit ${id}`);
+    await owner.waitForModal(({ reads }) => reads.includes('You can undo an edit'));
+    await owner.submit({ 'every:zone-state': every });
+    return owner.waitForModal(({ reads }) => reads.includes('Saved'));
+  };
+  await owner.slash('alert new disabled');
+  await owner.waitForModal('alerts:submit');
+  await owner.submit();
+  const { reads } = await owner.waitForModal('alerts:done');
+  const id = /(?<=Alert )\w{5}/u.exec(reads)?.[0] ?? '';
+  await owner.closeModal();
+  await edit(id, '30');
+  await owner.press('alerts:undo-edit');
+  const undone = await owner.waitForModal(({ reads }) => reads.includes('Restored'));
+  expect(readStable(undone, { id })).toMatchSnapshot('undone');
+  await owner.closeModal();
+  await edit(id, '15');
+  await owner.slash(`alert pause ${id}`);
+  await owner.waitForMessage(({ reads }) => reads.includes(`${id} is paused`));
+  await owner.press('alerts:undo-edit');
+  const refused = await owner.waitForModal(({ reads }) => reads.includes('nothing was undone'));
+  expect(readStable(refused, { id })).toMatchSnapshot('changed since');
+  await owner.closeModal();
+  await owner.slash(`alert delete ${id}`);
 });
 
 test('another condition has other fields, and trying it shows the figures to its maker alone', async () => {

@@ -4,7 +4,7 @@ import { findGroups, tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
-import type { Message } from '../../../views/blocks/blocks.ts';
+import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
@@ -234,7 +234,10 @@ export const alert = defineReportFeature('alert', {
     const byAlert = Map.groupBy(recent, ({ alertId }) => alertId);
     return (alert) => describeAlert(alert, byAlert.get(alert.id) ?? []);
   },
-  actions: [{ id: 'alerts:acknowledge', ...ownMessage, run: acknowledge }],
+  actions: [
+    { id: 'alerts:acknowledge', ...ownMessage, run: acknowledge },
+    { id: 'alerts:undo-acknowledge', needs: 'none', run: undoAcknowledge },
+  ],
   pickers: [hostPicker, originPicker, groupsPicker],
 });
 
@@ -292,14 +295,26 @@ function readMinutes(typed: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (sizes[unit.toLowerCase()] ?? 1);
 }
 
-async function acknowledge(incidentId: string, { reports, person }: Context): Promise<Message> {
+async function findIncident(incidentId: string, { reports, person }: Context) {
   const incident = await reports.findIncident(incidentId);
   const alert = incident && (await reports.find(tenantId(person), incident.alertId));
-  if (!incident || alert?.kind !== 'alert')
-    throw new UserError(
-      'This incident is no longer stored, or its alert was deleted.',
-      'See `/cdn alert list`.',
-    );
+  if (incident && alert?.kind === 'alert') return { incident, alert };
+  throw new UserError(
+    'This incident is no longer stored, or its alert was deleted.',
+    'See `/cdn alert list`.',
+  );
+}
+
+async function undoAcknowledge(incidentId: string, context: Context): Promise<Message> {
+  const { incident, alert } = await findIncident(incidentId, context);
+  const isUndone = await context.reports.undoAcknowledge(incident, alert, context.person);
+  const current = (await context.reports.findIncident(incidentId)) ?? incident;
+  return isUndone ? say('No longer acknowledged.') : incidents.renderAcknowledged(current, alert, false);
+}
+
+async function acknowledge(incidentId: string, context: Context): Promise<Message> {
+  const { reports, person } = context;
+  const { incident, alert } = await findIncident(incidentId, context);
   const acknowledged = incident.closedAt ? undefined : await reports.acknowledge(incident, alert, person);
   const current = acknowledged ?? (await reports.findIncident(incidentId)) ?? incident;
   return incidents.renderAcknowledged(current, alert, acknowledged !== undefined);
