@@ -8,7 +8,7 @@ import type { Message } from '../views/blocks/blocks.ts';
 import { formatCode } from '../views/blocks/text.ts';
 import * as views from '../views/share.ts';
 import { type Command, type Context, type Feature, findLast } from './define.ts';
-import { assertAllowed } from './operations/propose.ts';
+import { assertAllowed, findHelp } from './operations/propose.ts';
 import { toWords, type Words } from './words.ts';
 
 /** Where an answer is to be shown: `errors shop in #ops`, `errors shop here`. */
@@ -142,7 +142,20 @@ export async function assertMayPost(
   const { authorizer, sharing } = context;
   await assertAllowed(await decidePosting(authorizer, kind, channel), context);
   if (channel === undefined) return;
-  assertOwnAudience(kind, channel, await sharing.readAudience(channel), await authorizer.policy());
+  const audience = await sharing.readAudience(channel);
+  try {
+    assertOwnAudience(kind, channel, audience, await authorizer.policy());
+  } catch (error) {
+    if (!(error instanceof UserError) || typeof audience === 'string' || !isForSettings(audience.unknown))
+      throw error;
+    const { hint, offer } = await findHelp(context);
+    throw new UserError(error.message, `${error.hint} ${hint}`, offer);
+  }
+}
+
+/** Whether the settings help, where they name the channel. */
+function isForSettings(code: string): boolean {
+  return code === 'missing_scope' || !(isPassingCode(code) || canBeLifted(code));
 }
 
 /** Only people of this organization may read the channel, as far as Slack says it or an admin named it. @throws UserError */

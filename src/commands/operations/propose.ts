@@ -222,12 +222,11 @@ export async function findApprovalNeeds(
       able.length === 0
         ? 'there are no other approvers'
         : `only ${formatCount(able.length, 'other person', 'other people')} can give one`;
-    const refusal: Decision = { allowed: false, reason: 'not-approver', trace: [] };
-    const { hint, offer } = await createRefusal(refusal, context);
+    const { hint, offer } = await findHelp(context);
     throw new UserError(
       `Not allowed yet: this needs ${pluralize(needed, 'approval')}, and ${there}. Nothing was requested.`,
       `Requesters never approve their own requests; admins name approvers in the settings. ${hint}`,
-      offer === 'why' ? 'ask' : offer,
+      offer,
     );
   }
   return { policy, approvers: able, needed, able: able.length, minutes: policy.expiryMinutes };
@@ -262,6 +261,15 @@ export async function assertAdminFor(what: string, instead: string, context: Con
   if (decision.allowed) return;
   const { hint } = await createRefusal(decision, context);
   throw new UserError(`Not allowed yet: ${what}`, `${instead} ${hint}`.trim(), 'ask');
+}
+
+/** Who can change the settings, where these refuse: an admin opens them by a button. */
+export async function findHelp(
+  who: Parameters<typeof createRefusal>[1],
+): Promise<Pick<UserError, 'hint' | 'offer'>> {
+  const refusal: Decision = { allowed: false, reason: 'not-approver', trace: [] };
+  const { hint, offer } = await createRefusal(refusal, who);
+  return { hint, offer: offer === 'why' ? 'ask' : offer };
 }
 
 export async function createRefusal(

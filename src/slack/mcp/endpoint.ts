@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import type { ClientTokens } from '../../auth/keys/tokens.ts';
 import { type Policy, readAssistant } from '../../auth/policy/policy.ts';
+import { findHelp } from '../../commands/operations/propose.ts';
 import { adviseModel, tools } from '../../commands/tools/list.ts';
 import {
   answerSchema,
@@ -274,7 +275,9 @@ export function createToolCalls(deps: SlackDeps) {
     const [key, tenant] = [personKey(person), tenantId(person)];
     const wait = calls.take(key) ?? requests.find(key);
     if (wait !== undefined) throw tooMany(wait);
-    assertSwitchedOn(await policies.current(tenant), tool);
+    await assertSwitchedOn(await policies.current(tenant), tool, () =>
+      findHelp({ people: deps.people(person), policies, person }),
+    );
     const end = inFlight.admit({ tenant, person: person.userId }, callBytes);
     if (!end) throw new ToolRefusal('The bot is busy. Nothing was done.', 'Call again in a moment.', [{}]);
     const limit = AbortSignal.timeout(longestMs);
@@ -364,15 +367,20 @@ function tooSlow({ narrower = {} }: Tool): ToolRefusal {
   );
 }
 
-/** @throws UserError where the settings do not let assistants do this */
-function assertSwitchedOn(policy: Policy, { proposes }: Tool): void {
+/** @throws UserError where the settings do not let assistants do this, with the admins who can change it */
+async function assertSwitchedOn(
+  policy: Policy,
+  { proposes }: Tool,
+  help: () => ReturnType<typeof findHelp>,
+): Promise<void> {
   const assistant = readAssistant(policy);
   if (assistant === 'proposing' || (assistant === 'reading' && !proposes)) return;
+  const { hint } = await help();
   throw new UserError(
     assistant === 'off'
       ? 'Assistants are switched off for this bot.'
       : 'Assistants may only read with this bot.',
-    'An admin can change it in Slack: `/cdn settings`, Assistant.',
+    `An admin can change it in Slack: \`/cdn settings\`, Assistant. ${hint}`,
     'settings',
   );
 }

@@ -6,8 +6,8 @@ import { actions, context, type FormResult, type Message, message, section } fro
 import { button, commandButton, connectButton } from './buttons.ts';
 import { escapeMrkdwn, join, sanitizeMrkdwn, truncateLines } from './text.ts';
 
-/** The desktop client hides further ones. */
-const maxAlternatives = 5;
+/** More are a list to read. */
+const maxAlternatives = 3;
 
 export interface Failure {
   readonly message: string;

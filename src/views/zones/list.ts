@@ -218,7 +218,9 @@ export function renderNoZones(query: ZoneQuery, account: number, near: readonly 
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
-      ...near.map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
+      ...near
+        .slice(0, 2)
+        .map((name, index) => commandButton(plainText(name, 60), `zones ${quoteWord(name)}`, index)),
       button('All zones', 'zones:page:all', all),
     ),
   ]);

@@ -106,10 +106,12 @@ export function renderUnclearZone(
     return message(text, [
       section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
       actions(
-        ...found.near.map((name, nth) => commandButton(plainText(name, 60), writeCommand(name), nth)),
+        ...found.near
+          .slice(0, 2)
+          .map((name, nth) => commandButton(plainText(name, 60), writeCommand(name), nth)),
         command === 'errors'
-          ? commandButton('Which zones fail', 'errors all', 8)
-          : command !== 'changes' && commandButton('Search in a form', command, 8),
+          ? found.near.length < 2 && commandButton('Which zones fail', 'errors all', 8)
+          : found.near.length < 2 && command !== 'changes' && commandButton('Search in a form', command, 8),
         commandButton('All zones', 'zones', 9),
       ),
     ]);
