@@ -5,7 +5,7 @@ import { type Bot, connect, startBot } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { readStable } from '../support/words.ts';
-import { alice, ops, says } from './words.ts';
+import { alice, bob, ops, says } from './words.ts';
 
 const { postgres } = await prepareEngines();
 const closing: (() => unknown)[] = [];
@@ -46,6 +46,30 @@ describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
     expect(answers()).toHaveLength(2);
     expect(answers()[0]).toMatchObject({ ephemeral: true, reads: expect.stringContaining('3 zones') });
     expect(bot.cdn.requests.length).toBe(asked + 1);
+  });
+
+  test('an event that waits for the database is refused in time, and stored once when Slack sends it again', async () => {
+    const { bot, open } = await start();
+    const { db } = await open();
+    const free = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx);
+      locked.resolve();
+      await free.promise;
+    });
+    await locked.promise;
+    const gone = {
+      type: 'user_change',
+      user: { id: bob, team_id: bot.slack.workspaces.acme.id, deleted: true },
+    };
+    const delivered = bot.slack.event(gone);
+    await expect.poll(() => bot.logs.join('')).toContain('storing an event takes too long');
+    free.resolve();
+    await holding;
+    expect(await delivered).toMatchObject({ status: 200, timedOut: false });
+    const ends = sql`select from pgboss.job where name = 'end-access'`;
+    await expect.poll(async () => (await ends.execute(db)).rows.length).toBe(1);
   });
 
   test('a command whose query does not end is refused in words with a reference, and works afterwards', async () => {

@@ -66,7 +66,11 @@ type Enough = (count: number) => boolean;
 export type TakeTurn = <T>(elements: number, work: () => Promise<T>) => Promise<T>;
 
 /** A list, page by page. The service may answer with the envelope or with a plain array of everything. */
-export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'path' | 'query'>) {
+export function createPages(
+  send: Send,
+  list: Pick<ApiRequest, 'operation' | 'path' | 'query'>,
+  takeTurn: TakeTurn = (_, work) => work(),
+) {
   /** One page, from 1 on. `skipped`: unreadable elements; `total` and `more` are undefined if the service does not say. */
   function read<T>(
     query: { readonly page: number; readonly perPage: number; readonly search: string | undefined },
@@ -104,7 +108,7 @@ export function createPages(send: Send, list: Pick<ApiRequest, 'operation' | 'pa
   async function readAll<T extends { readonly id: string }>(
     search: string | undefined,
     project: Project<T>,
-    { enough = () => false, takeTurn = (_, work) => work() }: { enough?: Enough; takeTurn?: TakeTurn } = {},
+    enough: Enough = () => false,
   ): Promise<{ kept: T[]; skipped: number }> {
     const kept = new Map<string, T>();
     let skipped = 0;

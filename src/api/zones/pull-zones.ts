@@ -43,13 +43,13 @@ const smallPage = 10;
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
 export function createPullZones(send: Send, { account, loads, sendUntil, signal }: Sharing) {
   const request = { operation, path: '/pullzone' };
-  const pages = createPages(send, request);
-  const withCertificates = createPages(send, { ...request, query: { includeCertificate: 'true' } });
+  const { takeTurn } = loads;
+  const pages = createPages(send, request, takeTurn);
+  const certified = { ...request, query: { includeCertificate: 'true' } };
+  const withCertificates = createPages(send, certified, takeTurn);
 
   const readSummaries = (until: AbortSignal) =>
-    createPages(sendUntil(until), request).readAll(undefined, createReadSummary(), {
-      takeTurn: loads.takeTurn,
-    });
+    createPages(sendUntil(until), request, takeTurn).readAll(undefined, createReadSummary());
 
   async function findWhole(matches: Matches, search: string | undefined, most: number): Promise<Zone[]> {
     // By id, since a page that breaks off is read again.
@@ -61,7 +61,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       if (zone) found.set(zone.summary.id, zone);
       return summary && { id: summary.id };
     };
-    await pages.readAll(search, project, { enough: () => found.size >= most });
+    await pages.readAll(search, project, () => found.size >= most);
     return [...found.values()];
   }
 
@@ -114,7 +114,7 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
         if (options.enough()) isWhole = false;
         return !isWhole;
       };
-      const { kept, skipped } = await pages.readAll(search, take, { enough });
+      const { kept, skipped } = await pages.readAll(search, take, enough);
       const projected = kept.flatMap(({ projected }) => (projected === undefined ? [] : [projected]));
       return { kept: projected, skipped, isWhole };
     },

@@ -16,7 +16,7 @@ import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
 import { splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
-import { readSettings, unpackSettings } from './history.ts';
+import { inflate, readSettings, unpackSettings } from './history.ts';
 import {
   createMissingError,
   loadAllZones,
@@ -202,7 +202,7 @@ export async function readTwoZones(
   const digestKey = { key: createSecretKey(randomBytes(32)), acrossZones: true } as const;
   const read = async (zone: ZoneName) => {
     const { changed } = await readSettings(cdn, digestKey, [zone]);
-    const settings = changed[0] && unpackSettings(changed[0].body);
+    const settings = changed[0] && unpackSettings(inflate(changed[0]));
     if (!settings) throw createMissingError(zone.id);
     return settings;
   };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { App, type BlockAction } from '@slack/bolt';
 import type { Logger } from '@slack/web-api';
 import { withSecrets } from '../../secrets/secret.ts';
@@ -30,6 +31,8 @@ export interface Arrival {
 
 /** Events that wait to be stored: behind a slow database they must not pile up, nor hold up what else needs it. */
 const mostStoring = 200;
+/** Slack waits three seconds, and sends again what it was refused; what is stored later is known by its id. */
+const storeMs = 2_300;
 
 type Acknowledge = (reply?: unknown) => Promise<void>;
 
@@ -71,7 +74,12 @@ export function createDeliver(options: DeliverOptions): Deliver {
   const store = async <T>(work: () => Promise<T>): Promise<T> => {
     if (storing >= mostStoring) throw new Error('too many events wait to be stored');
     storing += 1;
-    return work().finally(() => (storing -= 1));
+    const stored = work().finally(() => (storing -= 1));
+    const late = pause(storeMs, undefined, { ref: false });
+    return Promise.race([
+      stored,
+      late.then(() => Promise.reject(new Error('storing an event takes too long'))),
+    ]);
   };
   const ends = {
     ...options.ends,

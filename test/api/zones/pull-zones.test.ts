@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
@@ -227,6 +228,32 @@ test('large lists are read one by one, also after one that failed, and small one
   expect(begun.at(-1)).toBe('next');
   for (const { end } of [next, small]) end.resolve();
   await Promise.all([next.done, small.done]);
+});
+
+test('large lists are read one by one, whatever they are read for', async () => {
+  let following = 0;
+  const held = Promise.withResolvers<void>();
+  const cdn = await startStubCdn(async (request, response) => {
+    const page = Number(request.query['page']);
+    if (page > 1) following += 1;
+    if (page > 1) await held.promise;
+    const items = page > 6 ? [] : numbers((page - 1) * 1000 + 1, page * 1000).map(zone);
+    sendBody(response, 200, makePage(items, { page, total: 6_000, more: page < 6 }));
+  });
+  const createClient = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.url });
+  const open = (key: string) => createClient.withKey(new Secret(key)).pullZones;
+  const digestKey = { key: createSecretKey(Buffer.alloc(32)) };
+  const every = { digestKey, wants: () => false, project: () => undefined, enough: () => false };
+  const reads = [
+    open('one').all(),
+    open('two').find(({ id }) => id === '5999'),
+    open('three').settings(every),
+    open('four').certificates(),
+  ];
+  await expect.poll(() => cdn.requests.length).toBe(8);
+  expect(following).toBe(4);
+  held.resolve();
+  await Promise.all(reads);
 });
 
 test('people with the same key share one read of all zones, and one of them may give up', async () => {

@@ -8,9 +8,11 @@ const engines = await prepareEngines();
 
 test('of 50,000 zones all are too many, and chosen ones are found without keeping the list', async () => {
   const database = await engines.embedded.emptyDatabase();
-  const { accounts, settingsHistory, client } = await startAccounts(database, { zones: 50_000 });
+  const { accounts, simulator, settingsHistory, client } = await startAccounts(database, { zones: 50_000 });
   const account = await accounts.open(alice, never);
   await expect(account.settings.look()).rejects.toBeInstanceOf(UserError);
+  // The number is enough: a page of settings for each of ten people filled the heap.
+  expect(simulator.requests.filter(({ query }) => query['perPage'] === '1000')).toEqual([]);
   expect(await database.db.selectFrom('zone_settings').select('zone_id').execute()).toEqual([]);
 
   const look = await settingsHistory.look(alice, client(), [{ id: '50999' }, { id: '1001' }, { id: '9' }]);
