@@ -56,12 +56,12 @@ const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
 const absent: readonly (readonly [said: string, note: string, ...commands: string[]])[] = [
   [
     'purge purging flush invalidate clear',
-    'I can’t purge the cache: use the CDN’s dashboard. I can show what a zone caches.',
+    'I can’t purge the cache: use the CDN’s control panel. I can show what a zone caches.',
     'zone … caching',
   ],
   [
     'page statuspage bunny bunny.net',
-    'I don’t page people, nor read the CDN’s status page. I can show which of your zones fail now.',
+    'I can’t page people or read the CDN’s status page. I can show which of your zones fail now.',
     'errors',
     'alert new errors',
   ],
@@ -73,19 +73,19 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
   ],
   [
     'deploy deployments redeploy publish restart reboot scale',
-    'I can’t deploy scripts or restart apps: use the CDN’s dashboard. I can set variables and show how an app is doing.',
+    'I can’t deploy scripts or restart apps: use the CDN’s control panel. I can set variables and show how an app is doing.',
     'variable',
     'app',
   ],
   [
     'block unblock ban unban whitelist blacklist allowlist ip geo rate',
-    'I can’t block visitors or change shield rules: use the CDN’s dashboard. I can export what the shield saw.',
+    'I can’t block visitors or change shield rules: use the CDN’s control panel. I can export the shield’s events.',
     'export',
     'errors',
   ],
   [
     '403 404 hit ratio rps response stats statistics metrics graph chart dashboard storage',
-    'I don’t have that: use the CDN’s dashboard. I have bandwidth, charges, origin errors and the usage of apps.',
+    'I can’t show that: use the CDN’s control panel. I can show bandwidth, charges, origin errors and app usage.',
     'zones sort:bandwidth',
     'errors',
     'app',
@@ -99,7 +99,7 @@ const absent: readonly (readonly [said: string, note: string, ...commands: strin
   ],
   [
     'create add new rename renew edit enable disable delete remove',
-    'I can set variables of scripts and delete volumes of apps. For anything else use the CDN’s dashboard.',
+    'I can only set script variables and delete app volumes. For other changes, use the CDN’s control panel.',
     'variable',
     'volume delete',
   ],

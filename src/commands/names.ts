@@ -72,7 +72,7 @@ const fields = z
     name: z
       .string()
       .refine((name) => name.trim() === '' || cleanName(name) !== '', {
-        error: 'A name needs characters that people can see.',
+        error: 'A name needs visible characters.',
       })
       .transform(cleanName)
       .refine((name) => name.length <= views.maxNameLength, {
@@ -80,7 +80,7 @@ const fields = z
       })
       .refine((name) => !looksLikeId(name), { error: looksLikeIdError })
       .refine((name) => !mixesAlphabets(name), {
-        error: 'Write each word of a name in one alphabet: some letters of two alphabets look the same.',
+        error: 'Use one alphabet for each word: some letters look the same in two alphabets.',
       })
       .refine((name) => !hasSecret(name), { error: 'That looks like a key. Everybody here would see it.' })
       .optional(),

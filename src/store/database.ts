@@ -170,7 +170,7 @@ export async function checkRights(db: Db): Promise<void> {
   const { user, schema } = await readNames(db);
   const schemas = `schema ${schema}, ${queueSchema}`;
   throw new UserError(
-    `The database user ${user} may not use the bot's tables: ${first.table}${more.length > 0 ? ` and ${more.length} more` : ''}.`,
+    `The database user ${user} may not use the bot’s tables: ${first.table}${more.length > 0 ? ` and ${more.length} more` : ''}.`,
     [
       'Run this as the user that owns them:',
       `  grant usage on ${schemas} to ${user};`,
@@ -199,7 +199,7 @@ export async function checkCreateRights(db: Db): Promise<void> {
 async function describeMissingCreate(db: Db): Promise<UserError> {
   const { user, database, schema } = await readNames(db);
   return new UserError(
-    `The database user ${user} may not create or change the bot's tables.`,
+    `The database user ${user} may not create or change the bot’s tables.`,
     [
       'Run npm run migrate with the user that owns the database; or run this as that user, and try again:',
       `  grant create on database ${database} to ${user};`,

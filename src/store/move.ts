@@ -33,10 +33,10 @@ export type Moved = z.output<typeof header> & { readonly tables: number; readonl
 const refusals = {
   empty: [
     'The database is empty: there is nothing to export.',
-    'Set DATABASE_URL or DATA_DIR as the bot has them.',
+    'Set DATABASE_URL or DATA_DIR to the bot’s values.',
   ],
   older: [
-    'The database is of an older version of the bot.',
+    'The database is from an older version of the bot.',
     'Export with that version, or bring it to this one first: npm run migrate',
   ],
   newer: [
@@ -99,7 +99,7 @@ export async function importDatabase(database: Database, path: string, log: Log)
     if (error instanceof UserError || !String(error.code).startsWith('53')) throw error;
     throw new UserError(
       `The database refused the import: ${String(error.message)} (${String(error.code)}).`,
-      'Nothing was imported. Give the server room, and try again.',
+      'Nothing was imported. Free disk space on the server, then try again.',
     );
   });
 }
@@ -155,7 +155,7 @@ async function refuseFilled(db: Db): Promise<void> {
   if (filled.length > 0)
     throw new UserError(
       `The database is not empty. Rows in it:\n${filled.join('\n')}`,
-      'Give an empty one: create a new database, or set DATA_DIR to a new directory. Nothing was changed.',
+      'Use an empty one: create a new database, or set DATA_DIR to a new directory. Nothing was changed.',
     );
 }
 
@@ -228,7 +228,7 @@ export async function writeSnapshot<T>(
   write: (trx: Trx, append: (text: string) => Promise<void>) => Promise<T>,
 ): Promise<T> {
   if (await stat(path).catch(() => undefined))
-    throw new UserError(`The file ${path} exists already.`, 'Give another name, or remove it first.');
+    throw new UserError(`The file ${path} exists already.`, 'Choose another name, or remove it first.');
   const unfinished = `${path}.part`;
   try {
     await rm(unfinished, { force: true });
@@ -253,7 +253,7 @@ export async function writeSnapshot<T>(
     if (syscall !== 'write' && syscall !== 'fsync' && !about?.startsWith(dirname(path))) throw error;
     throw new UserError(
       `The file ${path} cannot be written (${code}). ${problems[code ?? ''] ?? ''}`.trim(),
-      'Nothing was left there. Give a place with room that you may write to.',
+      'Nothing was left there. Choose a writable place with enough room.',
     );
   }
 }

@@ -109,8 +109,8 @@ function describeAddress(databaseUrl: string): string {
 
 const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: string]>> = {
   ECONNREFUSED: ['No database answers at {address} (connection refused).'],
-  ENOTFOUND: ["The database's host cannot be found: {address}."],
-  EAI_AGAIN: ["The database's host cannot be found at the moment: {address}."],
+  ENOTFOUND: ['The database’s host cannot be found: {address}.'],
+  EAI_AGAIN: ['The database’s host cannot be found at the moment: {address}.'],
   ETIMEDOUT: ['The database at {address} does not answer.'],
   ENOENT: ['There is no database socket for {address}.'],
   '25006': [

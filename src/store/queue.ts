@@ -148,7 +148,7 @@ export function createQueue(options: {
     log.error({ ...done, ...failure }, 'job failed');
     // pg-boss stores a thrown error with all its members; those of a failed request hold its headers.
     const name = failure.error instanceof Error ? failure.error.name : 'Error';
-    throw new Error(`${name}: the log has it under the job's id`);
+    throw new Error(`${name}: the log has it under the job’s id`);
   };
 
   const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {

@@ -152,11 +152,11 @@ async function findGuardedTables(db: Db): Promise<string[]> {
 
 // deadlock_detected, lock_not_available, insufficient_privilege
 const refusals: Readonly<Record<string, readonly [problem: string, nextStep: string]>> = {
-  '40P01': ['The running bot is using these rows just now.', 'Type the same again in a moment.'],
-  '55P03': ['The running bot is using these tables just now.', 'Type the same again in a moment.'],
+  '40P01': ['The running bot is using these rows just now.', 'Run the same command again in a moment.'],
+  '55P03': ['The running bot is using these tables just now.', 'Run the same command again in a moment.'],
   '42501': [
     'The user of DATABASE_URL does not own the tables, so it cannot set their triggers aside.',
-    'Type the same with the user that runs npm run migrate.',
+    'Run the same command with the user that runs npm run migrate.',
   ],
 };
 

@@ -34,7 +34,7 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
     ok.length > 0 && section(`*OK:* ${nameChecks(ok.join(', '), 2800)}`),
     actions(commandButton('Check again', 'doctor')),
     context([
-      '`npm run doctor` in a terminal says more, even while the bot is down',
+      '`npm run doctor` in a terminal shows more, even while the bot is down',
       `as of ${formatMoment(asOf)}`,
     ]),
   ]);

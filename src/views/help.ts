@@ -32,12 +32,12 @@ export interface CommandSummary {
 
 export type HelpGroup = { readonly name: string; readonly commands: readonly CommandSummary[] };
 
-const tasks = ['Look', 'Act', 'This bot'] as const;
+const tasks = ['View', 'Act', 'This bot'] as const;
 export type Task = (typeof tasks)[number];
 
 export function taskOf({ task, needs }: CommandSummary): Task {
   if (needs === 'none' || needs === 'admin') return task ?? 'This bot';
-  return task ?? (needs === 'read' ? 'Look' : 'Act');
+  return task ?? (needs === 'read' ? 'View' : 'Act');
 }
 
 export interface JudgedCommand {

@@ -119,7 +119,7 @@ function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
   return renderChart({
     kind: 'bar',
     title: `Newest week: ${newest.join(', ') || 'not reported'}`,
-    unit: `${hasRequests ? 'Requests' : 'Files'} a week`,
+    unit: `${hasRequests ? 'Requests' : 'Files'} per week`,
     labels: weeks.map((week) => nameWeek(week.map(nameDay))),
     series: drawn,
   });

@@ -69,7 +69,7 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   const [answer] = await harness.person().run('scanning 501');
   expect(readText(answer)).toMatchSnapshot();
   const chart = answer?.blocks?.find(isChart);
-  expect(chart?.chart.axis_config.y_label).toBe('Files a week');
+  expect(chart?.chart.axis_config.y_label).toBe('Files per week');
   expect(chart?.chart.series).toEqual([{ name: 'Files scanned', data: [{ label: '4 Nov', value: 5 }] }]);
 });
 

@@ -18,7 +18,7 @@ export const says = {
   ownPeopleOnly: /people in its own organization/,
   /** The error of a field with a CDN key in it. */
   noKeysHere:
-    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.',
+    'This looks like a CDN key. Remove it: nothing was kept. Keys go into /cdn connect and nowhere else.',
   notFilled: /^The form opened but could not be filled/m,
   tooLate: /^The form took too long/m,
   readingErrors: /^Origin errors\nReading the/m,

@@ -196,7 +196,7 @@ export function createCutter(member: string) {
 
   function keepOutside(bytes: Buffer): void {
     outside += bytes.toString('latin1');
-    if (outside.length > maxOutsideBytes) throw new SyntaxError('Too much stands around the list.');
+    if (outside.length > maxOutsideBytes) throw new SyntaxError('Too much text surrounds the list.');
     // Most likely a web page, which is not read any further.
     if (otherStart.test(outside)) throw new SyntaxError('The document is neither a list nor an object.');
   }

@@ -131,7 +131,7 @@ export function isSecretLike(value: string): boolean {
 
 function cleanText(name: string, value: string): string {
   // Only the place is named: the value may be the secret.
-  if (isSecretLike(value)) throw new Error(`An audit record's ${name} looks like a key or token.`);
+  if (isSecretLike(value)) throw new Error(`An audit record’s ${name} looks like a key or token.`);
   const clean = redactSecrets(value).replaceAll('\0', '\uFFFD').toWellFormed();
   return clean.length <= maxLength ? clean : `${clean.slice(0, maxLength).toWellFormed()}…`;
 }

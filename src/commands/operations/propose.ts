@@ -116,7 +116,7 @@ async function countByAssistant(tx: LedgerTransaction, requester: Person) {
       if (waiting.length + openForms.length >= mostByAssistant.waiting)
         throw new UserError(
           `Assistants already have ${formatCount(mostByAssistant.waiting, 'request or form', 'requests or forms')} open for this person.`,
-          'The person can decide or cancel one, `/cdn approvals`, or fill in a form that the bot sent.',
+          'The person can decide or cancel one with `/cdn approvals`, or fill in a form that the bot sent.',
         );
       if (asked.length + forms.length >= mostByAssistant.aDay)
         throw new UserError(

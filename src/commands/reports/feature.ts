@@ -233,7 +233,7 @@ export async function findReady<Kind extends ReportKind>(
 async function requirePlace({ kind, id, channel, paused }: Report, { sharing }: Context): Promise<void> {
   if (!paused || !isChannelReason(paused.reason) || (await sharing.hasBot(channel))) return;
   throw new UserError(
-    `I can't post in ${formatPlace(channel)}, so the ${kind} ${formatCode(id)} stays paused.`,
+    `I can’t post in ${formatPlace(channel)}, so the ${kind} ${formatCode(id)} stays paused.`,
     `Invite me there (\`/invite @cdn\`) and resume it, or pick another channel: \`/cdn ${kind} edit ${id}\``,
   );
 }

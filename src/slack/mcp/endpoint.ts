@@ -88,7 +88,7 @@ export function createMcpEndpoint(options: {
   };
 
   return async function handle(request: IncomingMessage): Promise<Reply> {
-    if (request.headers.origin !== undefined) return refuseRequest(403, 'Not for pages of a browser');
+    if (request.headers.origin !== undefined) return refuseRequest(403, 'Not for browser pages');
     const bearer = /^Bearer (\S{20,100})$/u.exec(request.headers.authorization ?? '')?.[1];
     const visitor = findVisitor(request.socket.remoteAddress);
     const wait = bearer === undefined ? undefined : visits.take(worked.get(bearer) ? bearer : visitor);

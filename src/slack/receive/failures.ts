@@ -201,7 +201,7 @@ function describeRefusal(error: ApiError): string {
   if (!isPlanError(error) && (error.status === 401 || error.status === 403))
     return 'Check what you typed. If your key was reset there, type `/cdn connect`.';
   if (isPlanError(error))
-    return 'Your plan there does not include it; nothing you typed is wrong. The account’s owner can change the plan in the CDN’s own dashboard; then try again.';
+    return 'Your plan there does not include it; nothing you typed is wrong. The account’s owner can change the plan in the CDN’s control panel; then try again.';
   return `${writes.has(error.operation) ? 'Nothing was changed. ' : ''}Check what you typed.`;
 }
 
@@ -221,13 +221,13 @@ function namedFields({ fieldErrors }: ApiError) {
 const writes: ReadonlySet<string> = new Set(['Update Variable', 'Delete All Volume Instances']);
 
 const shieldZoneSource =
-  'A shield zone’s ID is not the pull zone’s. It is in the CDN’s own dashboard; the bot offers those it has shown before.';
+  'A shield zone’s ID is not the pull zone’s. It is in the CDN’s control panel; the bot offers those it has shown before.';
 
 const idSources: Readonly<Record<string, string>> = {
   [exportOperation]: shieldZoneSource,
   'Get upload scanning metrics': shieldZoneSource,
   'Delete All Volume Instances':
-    'Either the app’s ID or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones use; volumes are in the CDN’s own dashboard.',
+    'Either the app’s ID or the volume’s is wrong, or the volume is gone. `/cdn app` offers the apps that your zones use; volumes are in the CDN’s control panel.',
   'Update Variable':
-    'Either the script’s ID or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s own dashboard.',
+    'Either the script’s ID or the variable’s is wrong, or the variable is gone. `/cdn zone` shows a zone’s scripts; variables are in the CDN’s control panel.',
 };

@@ -214,7 +214,7 @@ function nameOf(block: string): string {
 
 export function findKeys({ state }: SubmittedView): Record<string, string> {
   const error =
-    'This looks like a CDN key. Take it out: nothing of it was kept. Keys go into /cdn connect and nowhere else.';
+    'This looks like a CDN key. Remove it: nothing was kept. Keys go into /cdn connect and nowhere else.';
   const keys: Record<string, string> = {};
   for (const [block, inputs] of Object.entries(state?.values ?? {})) {
     if (Object.values(inputs).some(({ value }) => hasCdnKey(value ?? ''))) keys[block] = error;

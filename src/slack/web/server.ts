@@ -133,7 +133,7 @@ function createEndpoint(
     open.add(response.once('close', () => open.delete(response)));
     handle(request, response).catch((error: unknown) => {
       log.error({ error }, 'an HTTP request failed');
-      sendReply(request, response, plain(500, 'That failed. See the log.'));
+      sendReply(request, response, plain(500, 'The request failed. See the log.'));
     });
   });
   limitConnections(server, { max: maxConnections });

@@ -96,10 +96,10 @@ export function formatPeriod(minutes: number): string {
 /** A number without a unit, to two decimals; a smaller one to two digits, as nothing that is reported is 0: `0.00034`. */
 export function formatNumber(value: number): string {
   const isTiny = value !== 0 && Math.abs(value) < 0.01;
-  return value.toLocaleString(
-    'en-US',
-    isTiny ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 },
-  );
+  return value.toLocaleString('en-US', {
+    signDisplay: 'negative',
+    ...(isTiny ? { maximumSignificantDigits: 2 } : { maximumFractionDigits: 2 }),
+  });
 }
 
 export function formatInteger(number: number): string {
@@ -117,31 +117,28 @@ export function formatBytes(amount: number): string {
   return `${formatInteger(size)} ${unit}`;
 }
 
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const plainNumber = new Intl.NumberFormat('en-US');
+// What rounds to zero has no sign.
+const plainNumber = new Intl.NumberFormat('en-US', { signDisplay: 'negative' });
+const currency = { style: 'currency', currency: 'USD', signDisplay: 'negative' } as const;
+const dollars = new Intl.NumberFormat('en-US', currency);
+const wholeDollars = new Intl.NumberFormat('en-US', { ...currency, maximumFractionDigits: 0 });
 
 /** Less than a cent is not nothing. */
 export function formatMoney(amount: number): string {
   return amount > 0 && amount < 0.005 ? 'under $0.01' : dollars.format(amount);
 }
 
-const wholeDollars = new Intl.NumberFormat('en-US', {
-  style: 'currency',
-  currency: 'USD',
-  maximumFractionDigits: 0,
-});
-
 /** Dollars in a sentence, whole from 100 on: `$2,268`. A table has the cents. */
 export function formatRoundMoney(amount: number): string {
   return Math.abs(amount) < 99.995 ? formatMoney(amount) : wholeDollars.format(amount);
 }
 
-/** `81 %`: whole per cent, never rounded up to the limit nor down to nothing. */
+/** `81%`: whole per cent, never rounded up to the limit nor down to nothing. */
 export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const share = (part / whole) * 100;
-  if (share > 0 && share < 1) return 'under 1 %';
-  return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))} %`;
+  if (share > 0 && share < 1) return 'under 1%';
+  return `${formatInteger(share < 100 ? Math.floor(share) : Math.round(share))}%`;
 }
 
 /** To three digits, or whole. */

@@ -62,7 +62,7 @@ export function writeNames(columns: readonly string[]): string {
   return columns.length > 2 ? `_${columns.join(' · ')}_` : '';
 }
 
-/** `*shop* · 9.1 TB · 91 %` */
+/** `*shop* · 9.1 TB · 91%` */
 export function writeRow(cells: DataTableBlock['rows'][number]): string {
   const [name = '', ...facts] = cells.map(writeCell);
   return join([name && `*${name}*`, ...facts], ' · ');

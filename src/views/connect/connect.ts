@@ -218,7 +218,8 @@ export function renderTokens(shown: {
     ...message(join([done, `${count}.`], ' '), [
       section([
         join([done, `*${count}*. A token lets your editor or terminal use this bot’s tools as you.`], ' '),
-        isOff && ':warning: Clients are switched off: an admin can change it in `/cdn settings assistant`.',
+        isOff &&
+          ':warning: Clients are switched off: an admin can switch them on in `/cdn settings assistant`.',
       ]),
       ...tokens.map(({ id, name, expiresAt }) =>
         section(

@@ -219,7 +219,7 @@ export function renderOutcome(one: ExportSummary, outcome: ExportOutcome): Messa
 
 function renderDone(one: ExportSummary, { files, summary, unread }: Done): Message {
   if (files === 0) {
-    const text = `No event of ${zoneOf(one)} matches, so there is no file.`;
+    const text = `No events of ${zoneOf(one)} match, so there is no file.`;
     return message(text, [
       section(`:white_check_mark: ${text}`),
       renderAskedBy(one),
@@ -400,7 +400,7 @@ export function renderEventChart({ bars }: Pick<EventSummary, 'bars'>): MessageB
   return renderChart({
     kind: 'bar',
     title: `Most at ${peak}`,
-    unit: `Events each ${formatPeriod(bars.minutes)}, UTC`,
+    unit: `Events per ${formatPeriod(bars.minutes)}, UTC`,
     labels,
     series,
   });

@@ -352,7 +352,7 @@ export function renderProposed(operation: ShownOperation, canUndo = false): Mess
     return reply(`${renderState(operation)}: ${request}.${outcome ? `\n${outcome}` : ''}`);
   }
   return reply(
-    `Requested: ${request}. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}.\nThe bot tells you how it goes, in a direct message.`,
+    `Requested: ${request}. It needs *${pluralize(approvalsNeeded, 'approval')}* before ${formatMoment(expiresAt)}.\nYou get the outcome in a direct message.`,
     cancelButton(id),
   );
 }

@@ -85,7 +85,7 @@ export function describeVolumeConsequences(shown: VolumeShown): string {
   const { volumeSizeInGb: size, monthlyCost: cost } = shown;
   const figures =
     shown.summary === 'unreadable'
-      ? 'Size and cost of the app could not be read.'
+      ? 'The app’s size and cost could not be read.'
       : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · it costs ${cost === undefined ? '(not reported)' : formatMoney(cost)} a month`;
   return `:warning: *Cannot be undone: there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
 }

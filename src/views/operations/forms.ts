@@ -55,7 +55,7 @@ export function renderVolumeForm(
         }),
     textInput('volumeId', 'Volume ID', {
       initial: typed.volumeId,
-      hint: 'As the CDN’s panel shows it: my-data-volume',
+      hint: 'As the CDN’s control panel shows it: my-data-volume',
     }),
     textInput('confirmVolumeId', 'Type the volume ID again', {
       initial: typed.confirmVolumeId,

@@ -106,7 +106,7 @@ export function renderOriginErrors(report: Report, view: ReportView): Message {
   const number = isUnknown ? pluralize(undated, 'origin error') : pluralize(counts.total, 'origin error');
   const headline =
     counts.total + undated === 0 && (least !== '' || report.skipped > 0)
-      ? `It is unknown whether there were origin errors ${when} in ${name}`
+      ? `Unknown whether ${name} had origin errors ${when}`
       : capitalize(`${least}${number} ${isUnknown ? 'at an unknown time' : when} in ${name}`);
   const lastHour = describeLastHour(counts.total, recent);
   const behind = describeFilters(filters, report.all) + (view.picture === 'hours' ? '' : lastHour);
@@ -226,7 +226,7 @@ function describeTimeBefore({ before, undated }: Report): string {
 function renderDoubts({ counts, incomplete, unread, skipped, undated }: Report): Maybe<string>[] {
   return [
     undated > 0 &&
-      `:warning: ${pluralize(undated, 'error')} without a readable time, so ${agree(undated, 'it', 'they')} may be from another time.`,
+      `:warning: ${pluralize(undated, 'error has', 'errors have')} no readable time and may be from another period.`,
     incomplete.length > 0 && warnOfMore(incomplete.join(', ')),
     ...unread.map(
       ({ day, why }) =>
@@ -358,7 +358,7 @@ function renderHours({ counts: { hours }, period, takenAt }: Report, clock: Cloc
     if (end > now) return `${label}–now`;
     return size > 1 && length === hourMs && !withDays ? `${label}–${clock.hour(end)}` : label;
   });
-  const unit = `Errors each ${size === 24 ? 'day' : formatPeriod((size * length) / minuteMs)}`;
+  const unit = `Errors per ${size === 24 ? 'day' : formatPeriod((size * length) / minuteMs)}`;
   const series = [{ name: 'Errors', values: sums }];
   return renderChart({ kind: 'bar', title, unit, labels, series });
 }

@@ -139,7 +139,7 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
 }
 
 function describeUnsure(some: number, of: number, one: string, many = one): string {
-  return `*Whether ${countOf(some, of, 'zone')} ${agree(some, one, many)} is unknown*`;
+  return `*Unknown whether ${countOf(some, of, 'zone')} ${agree(some, one, many)}*`;
 }
 
 function countZones(some: number, of: number): string {

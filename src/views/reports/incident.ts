@@ -147,7 +147,7 @@ function renderUnreadable(
       `${sign} *${text}*`,
       failure && sanitizeMrkdwn(failure.message),
       !closedAt &&
-        'Until this works again, silence does not mean OK. It keeps trying, and posts when it can check.',
+        'Until this works again, silence does not mean OK. The alert keeps trying, and posts when it can check again.',
     ]),
     actions(!closedAt && !alert.paused && button('Check now', 'alerts:check', alert.id), manageMenu(alert)),
     footer(alert, [failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`]),
@@ -389,7 +389,7 @@ function describeDecision(
       ? `${escapeMrkdwn(first.name, 60)}: ${escapeMrkdwn(first.is)}`
       : `${countOf(firing, judged, isCut ? 'nearest value' : 'value')} over the threshold`;
   if (isEvent && firing === 0 && recent.length < 2)
-    return ':hourglass_flowing_sand: *Baseline taken*: you are told what happens from now on.';
+    return ':hourglass_flowing_sand: *Baseline taken*: anything new is reported from now on.';
   if (firing > 0 && open) return `:rotating_light: *Firing since ${at(open.openedAt)}*: ${what}.`;
   if (firing > 0) {
     const checks = recent.slice(-damping.open[1]).filter(Boolean).length;

@@ -128,7 +128,7 @@ export interface AlertCondition extends Choice {
   readonly isEvent?: true;
   /** `more than 50 origin errors in 10 minutes`, without its targets. */
   readonly describe: (settings: ConditionSettings) => string;
-  /** A value of its series: `1,204 errors`, `97 %`. */
+  /** A value of its series: `1,204 errors`, `97%`. */
   readonly formatValue?: (value: number) => string;
   /** The unit of its series, on the chart's axis. */
   readonly unit?: string;
@@ -149,7 +149,7 @@ export interface Evidence {
   readonly name: string;
   /** `480 GB of 500 GB` */
   readonly is: string;
-  /** `above 90 %`; undefined in a row that explains. */
+  /** `above 90%`; undefined in a row that explains. */
   readonly wrongIf?: string | undefined;
   readonly isWrong: boolean;
   /** It could not be judged: all is not well for certain. */

@@ -133,7 +133,7 @@ export function renderChangedMeanwhile(last: { by: string; at: Date } | undefine
   const text = last
     ? `Changed meanwhile by <@${last.by}>, ${formatMoment(last.at)}. Your changes were not saved.`
     : 'The settings changed while you edited. Your changes were not saved.';
-  const again = actions(commandButton('Look again', 'settings'));
+  const again = actions(commandButton('Review again', 'settings'));
   return formResult(done, text, [section(`:warning: *${text}*`), again]);
 }
 
@@ -212,9 +212,9 @@ export const settingFields = {
     'Requests and changes of settings are posted there. Invite the bot first.',
   ],
   capNone: ['channels', 'cap', 'Channels where nothing is allowed'],
-  capRead: ['channels', 'cap', 'Channels up to read'],
-  capExport: ['channels', 'cap', 'Channels up to export'],
-  capChange: ['channels', 'cap', 'Channels up to change (no deletions)'],
+  capRead: ['channels', 'cap', 'Read-only channels'],
+  capExport: ['channels', 'cap', 'Channels for reading and exports only'],
+  capChange: ['channels', 'cap', 'Channels without deletions'],
   postChannels: ['channels', 'channels', 'Answers may be posted to', 'None chosen = anywhere.'],
   exportChannels: ['keeping', 'channels', 'Exports may go to', 'None chosen = anywhere.'],
   exportKeepDays: ['keeping', [0, 365], 'Days until exported files are deleted from Slack (0 = never)'],
@@ -307,7 +307,7 @@ export const sectionTitles = {
   people: 'People',
   approvals: 'Approvals',
   channels: 'Channels',
-  keeping: 'Keeping',
+  keeping: 'Retention',
   assistant: 'Assistant',
 } as const;
 export type SettingsSection = keyof typeof sectionTitles;

@@ -49,7 +49,7 @@ export function describeToolFailure(
   next: unknown,
 ): string {
   const why = { error: plain(message), next_step: hint && plain(hint), next, reference };
-  return `Not done; why, as JSON, said to the person. ${dataRule}\n${JSON.stringify(why)}`;
+  return `Not done. Why, as JSON, as the person would be told. ${dataRule}\n${JSON.stringify(why)}`;
 }
 
 function plain(mrkdwn: string): string {

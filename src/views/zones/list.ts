@@ -65,7 +65,7 @@ const filterWords: Record<ZoneFilter, string> = {
   suspended: 'suspended',
   disabled: 'disabled',
   off: 'disabled or suspended',
-  'above-80': 'above 80 % of a limit',
+  'above-80': 'above 80% of a limit',
   'no-certificate': 'without a certificate',
   'old-tls': 'with TLS 1.0 or 1.1',
   'no-logging': 'without logging',
@@ -211,8 +211,8 @@ export function renderLoadingZones(total: number | undefined): Message {
 export function renderNoZones(query: ZoneQuery, account: number, near: readonly string[]): Message {
   const all = writeZoneQuery({ ...everyZone, sort: query.sort });
   if (account === 0) {
-    const text = 'Your key sees no zones. Create one in the CDN control panel, or connect another key.';
-    return say(text, actions(replacingButton('Look again', all)));
+    const text = 'Your key sees no zones. Create one in the CDN’s control panel, or connect another key.';
+    return say(text, actions(replacingButton('Check again', all)));
   }
   const text = `No zone${describeFilter(query)}: your key sees ${formatCount(account, 'zone')}.`;
   return message(text, [

@@ -137,7 +137,7 @@ export function renderZoneFile(
     ...say(
       text,
       context(
-        `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values, query values and fields that the CDN does not document are left out. Ids are text; null: nothing linked, or not reported.`,
+        `As of ${formatMoment(asOf)}. Keys, tokens, certificates, header values, query values and fields that the CDN does not document are left out. IDs are text; null: nothing linked, or not reported.`,
       ),
     ),
     files: [

@@ -92,7 +92,7 @@ test.each([
 test('what is not the list is not gathered without a limit', () => {
   const document = JSON.stringify({ other: 'x'.repeat(3_000_000), Items: [] });
   expect(() => cut(document, [0.1, 0.2, 0.3, 0.4, 0.5])).toThrowErrorMatchingInlineSnapshot(
-    `[SyntaxError: Too much stands around the list.]`,
+    `[SyntaxError: Too much text surrounds the list.]`,
   );
 });
 

@@ -5,7 +5,7 @@ import { readStable } from '../../support/words.ts';
 
 const posted = (files: number | string = 1) =>
   new RegExp(files === 1 ? 'the file is below' : `the ${files} files are below`);
-const noEvent = /No event of shield zone 501 matches/;
+const noEvent = /No events of shield zone 501 match,/;
 
 /** What the message of an export says in each of its states: tests wait for it, and have no other way to tell them apart. */
 export const says = {

@@ -36,7 +36,7 @@ export const says = {
   noted: /Noted as done/,
   waitingList: /for your approval/,
   auditTable: /\d records\*?, none/,
-  valueTyped: /don’t go into the command/,
+  valueTyped: /Don’t type values into the command/,
   noSuchVariable: /does not know this script or variable/,
   /** What is asked before an approval counts. */
   confirms: (volumeId: string) => new RegExp(`volume ${volumeId} of [^"]*1 zone depends on it`),

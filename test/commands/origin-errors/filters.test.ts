@@ -114,7 +114,7 @@ test('an hour counts what is in it, beside the hour before, in bars of ten minut
   expect(readSentences(answer)).toMatchSnapshot('last hour');
   const [chart] = await person.pressIn(answer, 'Hour by hour');
   const drawn = chart?.blocks?.find(isChart);
-  expect(drawn?.chart.axis_config.y_label).toBe('Errors each 10 minutes');
+  expect(drawn?.chart.axis_config.y_label).toBe('Errors per 10 minutes');
   expect(drawn?.chart.series[0]?.data.filter(({ value }) => value > 0)).toEqual([
     { label: '11:10', value: 1 },
     { label: '11:20', value: 1 },

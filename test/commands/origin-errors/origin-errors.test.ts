@@ -139,11 +139,11 @@ test('where the day before was not read, nothing is said of an hour that is part
 });
 
 test.each([
-  ['today', 'each 2 hours', '00–02', '12–now', 7],
-  ['yesterday', 'each 3 hours', '00–03', '21–00', 8],
-  ['2026-11-20..21', 'each 6 hours', '20 Nov 00', '21 Nov 12–now', 7],
-  ['2026-11-19..21', 'each 12 hours', '19 Nov 00', '21 Nov 12–now', 6],
-  ['2026-11-15..21', 'each day', '15 Nov', '21 Nov–now', 7],
+  ['today', 'per 2 hours', '00–02', '12–now', 7],
+  ['yesterday', 'per 3 hours', '00–03', '21–00', 8],
+  ['2026-11-20..21', 'per 6 hours', '20 Nov 00', '21 Nov 12–now', 7],
+  ['2026-11-19..21', 'per 12 hours', '19 Nov 00', '21 Nov 12–now', 6],
+  ['2026-11-15..21', 'per day', '15 Nov', '21 Nov–now', 7],
 ])('the chart of %s has a bar %s, up to now', async (typed, period, first, last, bars) => {
   const days = ['2026-11-15', '2026-11-19', '2026-11-20', '2026-11-21'];
   await using harness = await shop(

@@ -148,19 +148,19 @@ const unsure: Readonly<Record<string, Parameters<typeof account>[0]>> = {
 const none = 'None of 1 zone fails now · no origin errors in the last 24 hours';
 
 test.each([
-  ['errors today', 'without times', 'Whether 1 of 2 zones fails now is unknown · 800'],
+  ['errors today', 'without times', 'Unknown whether 1 of 2 zones fails now · 800'],
   ['errors', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
   ['errors today', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
   ['errors shop', 'some without times', '3 origin errors in the last 24 hours in shop. '],
   ['errors shop today', 'some without times', '803 origin errors today in shop. '],
-  ['errors', 'more than was given', 'Whether 2 of 2 zones fail now is unknown · at least 3'],
-  ['errors 1h', 'more than was given', 'Whether 2 of 2 zones failed in the last hour is unknown'],
+  ['errors', 'more than was given', 'Unknown whether 2 of 2 zones fail now · at least 3'],
+  ['errors 1h', 'more than was given', 'Unknown whether 2 of 2 zones failed in the last hour'],
   [
     'errors "shop more" 1h',
     'more than was given',
-    'It is unknown whether there were origin errors in the last hour in shop more',
+    'Unknown whether shop more had origin errors in the last hour',
   ],
-  ['errors', 'of another form', 'Whether 1 of 2 zones fails now is unknown · 2 errors'],
+  ['errors', 'of another form', 'Unknown whether 1 of 2 zones fails now · 2 errors'],
   ['errors shop', 'of another form', 'It is unknown whether there were origin errors'],
   ['errors', 'unread', `${none} · 2 of 3 zones not checked`],
   ['errors', 'of an unreadable zone', `${none} · 1 of 2 zones not checked`],

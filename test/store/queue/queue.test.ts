@@ -177,7 +177,7 @@ describe('the queue', () => {
     const [row] = await listJobs(database);
     expect(row?.state).toBe('retry');
     expect((row?.output as { message: string } | undefined)?.message).toMatchInlineSnapshot(
-      `"TypeError: the log has it under the job's id"`,
+      `"TypeError: the log has it under the job’s id"`,
     );
     expect(JSON.stringify(row)).not.toContain('S3CRET');
     expect(log.entries).toMatchObject([

@@ -200,7 +200,7 @@ export const limitedBandwidthPerRun = (...amounts: readonly number[]) =>
     ];
   });
 
-/** `Bandwidth: 40 GB a day (line, GB a day): Bandwidth 9 Nov 38.5, 10 Nov 40`. */
+/** `Bandwidth: 40 GB a day (line, GB per day): Bandwidth 9 Nov 38.5, 10 Nov 40`. */
 function describeChart({ title, chart: { type, axis_config, series } }: ChartBlock): string {
   const lines = series.map(({ name, data }) => {
     return `${name} ${data.map(({ label, value }) => `${label} ${value}`).join(', ')}`;

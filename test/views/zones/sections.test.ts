@@ -132,7 +132,7 @@ test('a zone leads to its page in the panel', () => {
 test.each([
   ['active', { Enabled: true }],
   ['at its limit', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e11 }],
-  ['above 80 %', { Enabled: true, MonthlyBandwidthLimit: 1e13, MonthlyBandwidthUsed: 9.1e12 }],
+  ['above 80%', { Enabled: true, MonthlyBandwidthLimit: 1e13, MonthlyBandwidthUsed: 9.1e12 }],
   ['disabled for another reason', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e9 }],
   ['suspended', { Enabled: false, Suspended: true }],
   [

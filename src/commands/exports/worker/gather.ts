@@ -136,7 +136,7 @@ export async function gatherLog(
 /** `announced`: if the length was known before. */
 function explainSize({ from, to }: GatherOptions['wanted'], limit: number, announced?: number): UserError {
   const size = announced === undefined ? `more than ${formatBytes(limit)}` : formatBytes(announced);
-  // Events are not spread evenly, so 20 % is left free.
+  // Events are not spread evenly, so 20% is left free.
   const pieces = announced === undefined ? 2 : Math.max(2, Math.ceil(announced / (limit * 0.8)));
   const ms = (to.getTime() - from.getTime()) / pieces;
   const unit = ms < 2 * hourMs ? minuteMs : hourMs;

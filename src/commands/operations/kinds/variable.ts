@@ -78,7 +78,7 @@ export const variableUpdate = {
         return `${nameVariable(request, name).replace(/^v/u, 'V')} is ${join(parts, ' and ')}.`;
       }
       case 'unconfirmed':
-        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as requested. Check it in the CDN’s panel.`;
+        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as requested. Check it in the CDN’s control panel.`;
       case 'not-found':
         return 'Nothing was changed: the CDN does not know this script or variable. Check both IDs.';
       case 'differs': {
@@ -190,7 +190,7 @@ const variableCommand: Command = {
     const named = find(typed);
     if (rest.length > (named ? 0 : 1))
       throw new UserError(
-        'Values don’t go into the command, where others could read them.',
+        'Don’t type values into the command: others could read them.',
         'Type `/cdn variable` with the two IDs, or alone; the form takes the value.',
       );
     const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));

@@ -49,7 +49,7 @@ export const volumeDeletion = {
   check: {
     done: 'The volume is gone',
     notDone: 'The volume is still there',
-    look: 'Look in the CDN’s panel whether the volume is still listed.',
+    look: 'Check in the CDN’s control panel whether the volume is still listed.',
   },
 
   audit: ({ appId, volumeId }) => ({ app: appId, volume: volumeId }),
@@ -70,7 +70,7 @@ const outcomes: Readonly<Record<string, string>> = {
   'not-found':
     'Nothing was deleted: the CDN does not know this volume. It is already gone, or an ID is wrong.',
   'not-detached':
-    'Nothing was deleted: an instance is still attached. Detach it first: open the app in the CDN’s panel, scale it down or remove the volume from it, then try again.',
+    'Nothing was deleted: an instance is still attached. Detach it first: open the app in the CDN’s control panel, scale it down or remove the volume from it, then try again.',
 };
 
 const volumeCommand: Command = {

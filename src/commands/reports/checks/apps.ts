@@ -65,7 +65,7 @@ function judgeApps(
   wrongIf: string,
   judge: (app: AppSummary) => Pick<Judged, 'is' | 'isWrong' | 'value'>,
 ): Observation {
-  if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Choose apps: edit the alert.');
+  if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Edit the alert to choose apps.');
   const left = facts.of - facts.read.length - facts.failures.length;
   const notes =
     left > 0
@@ -162,7 +162,7 @@ export const appCost = defineCondition({
       judgeNumber(monthlyCost, threshold, 'cost', (cost) => `costs ${formatNumber(cost)} a month`),
     ),
   formatValue: (cost) => formatNumber(cost),
-  unit: 'Cost a month',
+  unit: 'Cost per month',
 });
 
 type AppFigures = ReturnType<typeof compareApp>;
@@ -262,7 +262,7 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
     lines: [],
     table: renderTable({
       caption: 'Apps',
-      columns: ['App', 'Average latency', 'Cost a month', 'State'],
+      columns: ['App', 'Average latency', 'Cost per month', 'State'],
       rows: apps.map(({ id, status, average, cost }) => [
         id,
         formatCell(average?.now, formatNumber),

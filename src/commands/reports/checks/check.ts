@@ -244,7 +244,7 @@ export function assertListed<List extends { readonly zones: readonly unknown[]; 
 export function createNoneThereError(): UserError {
   return new UserError(
     'None of this alert’s zones is still in the account.',
-    'Choose others: edit the alert.',
+    'Edit the alert to choose others.',
   );
 }
 

@@ -345,7 +345,7 @@ export const risingErrors = defineCondition({
   window: { initial: 30 },
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold, window }) =>
-    `${formatInteger(threshold)} % of the usual origin errors in ${formatDuration(window * minuteMs)}`,
+    `${formatInteger(threshold)}% of the usual origin errors in ${formatDuration(window * minuteMs)}`,
   judge(facts: ErrorFacts, input: JudgeInput) {
     const { read, failures } = facts;
     const notes = explainUnread(facts);
@@ -359,7 +359,7 @@ export const risingErrors = defineCondition({
       notes: [...explainUncounted(read, input, room), ...notes],
     });
   },
-  formatValue: (share) => `${formatInteger(share)} % of usual`,
+  formatValue: (share) => `${formatInteger(share)}% of usual`,
   unit: '% of usual',
 });
 
@@ -387,7 +387,7 @@ function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share
   return {
     ...about,
     is: `${text}, usual: ${formatInteger(Math.round(middle))}`,
-    wrongIf: `${formatInteger(least)} or more: ${formatInteger(threshold)} % of ${formatInteger(Math.round(usual))}`,
+    wrongIf: `${formatInteger(least)} or more: ${formatInteger(threshold)}% of ${formatInteger(Math.round(usual))}`,
     isWrong: total >= least || (hasMore || total + undated >= least ? undefined : false),
   };
 }
@@ -575,7 +575,7 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
     }),
     note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
     chart: renderTrend(
-      { title: pluralize(errors.total, 'origin error'), unit: 'Errors a day' },
+      { title: pluralize(errors.total, 'origin error'), unit: 'Errors per day' },
       [{ name: 'Errors', points: errors.trend }],
       timeZone,
     ),

@@ -73,7 +73,7 @@ export const scanning = defineCondition({
       },
     }),
   formatValue: (blocked) => `${formatInteger(blocked)} blocked`,
-  unit: 'Blocked uploads a day',
+  unit: 'Blocked uploads per day',
   next: (part) => ({ label: 'Show upload scanning', command: part ? `scanning ${part.id}` : 'scanning' }),
 });
 
@@ -190,7 +190,7 @@ function daysBefore(days: number): string {
   return `the ${agree(days, 'day', formatCount(days, 'day'))} before`;
 }
 
-/** `*40 uploads blocked* · 1,000 files scanned on 9 Nov (4 %)` */
+/** `*40 uploads blocked* · 1,000 files scanned on 9 Nov (4%)` */
 function describeScans({
   blocked,
   scanned,
@@ -223,7 +223,7 @@ function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
   return renderTrend(
     {
       title: `Blocked uploads, ${from}–${to}: ${formatInteger(most)} on the worst day`,
-      unit: 'Blocked uploads a day',
+      unit: 'Blocked uploads per day',
     },
     scans.map(({ id, trend }) => ({ name: `Shield zone ${id}`, points: trend })),
     'UTC',

@@ -124,7 +124,7 @@ const states = (
     ['suspended', 0, ':no_entry:', 'newly suspended', 'no longer suspended'],
     ['disabled', 0, ':rotating_light:', 'newly disabled', 'enabled again'],
     ['no-certificate', 2, ':unlock:', 'newly without certificate', 'with certificate again'],
-    ['near-limit', 3, ':warning:', 'now above 80 % of the limit', 'below 80 % of the limit again'],
+    ['near-limit', 3, ':warning:', 'now above 80% of the limit', 'below 80% of the limit again'],
   ] as const
 ).map(([state, weight, sign, became, recovered]) => ({ state, weight, sign, became, recovered }));
 
@@ -433,7 +433,7 @@ function renderDetail(figures: ZoneFigures, timeZone: string): Detail {
     table: renderZoneTable(figures),
     note: `Months are UTC, as the CDN counts them.${limits.some(({ reaches }) => reaches) ? forecast : ''}`,
     chart: renderTrend(
-      { title: `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`, unit: `${unit} a day` },
+      { title: `Bandwidth: ${formatBytes(perDay?.now ?? 0)} a day`, unit: `${unit} per day` },
       [{ name: 'Bandwidth', points }],
       timeZone,
     ),
@@ -447,7 +447,7 @@ function renderZoneTable({ troubled, busiest }: ZoneFigures): MessageBlock[] {
   const others = busiest.filter(({ id }) => !ids.has(id)).map((zone) => ({ ...zone, why: '' }));
   return renderTable({
     caption: 'What needs attention, then the busiest',
-    columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['A day'] : [])],
+    columns: ['Zone', 'Why', 'Month', 'Of limit', ...(hasRates ? ['Per day'] : [])],
     rows: [...troubled, ...others]
       .slice(0, mostRows)
       .map(({ id, name, used, limit, hasState, hasLimit, why }) => {

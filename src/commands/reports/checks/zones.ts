@@ -142,21 +142,21 @@ export const zoneLimit = defineZoneCondition({
     hint: 'The CDN disables a zone that reaches its limit. Zones without a limit are not checked.',
   },
   damping: { open: [1, 1], close: 2 },
-  describe: ({ threshold }) => `a zone has used ${threshold} % of its monthly limit`,
-  wrongIf: ({ threshold }) => `${threshold} % or more`,
+  describe: ({ threshold }) => `a zone has used ${threshold}% of its monthly limit`,
+  wrongIf: ({ threshold }) => `${threshold}% or more`,
   judgeZone: (zone, { threshold }) =>
     judgeUse(zone, (used, limit, amount) => {
-      // Rounded down, as everywhere: 100 % is reached.
+      // Rounded down, as everywhere: 100% is reached.
       const share = Math.floor((used / limit) * 100);
       return {
-        is: `${share} %: ${amount}`,
-        text: `${share} % of its limit: ${amount}`,
+        is: `${share}%: ${amount}`,
+        text: `${share}% of its limit: ${amount}`,
         isWrong: share >= threshold,
         severity: used / limit,
         value: share,
       };
     }),
-  formatValue: (share) => `${share} %`,
+  formatValue: (share) => `${share}%`,
   unit: '% of the limit',
 });
 
@@ -305,7 +305,7 @@ export const endingCertificates = defineCondition({
     if (found.length === 0)
       throw new UserError(
         'The CDN reports no readable expiry date for any certificate of these zones.',
-        'Choose other zones: edit the alert.',
+        'Edit the alert to choose other zones.',
       );
     const unreadable = certificates.filter(({ endsAt }) => !endsAt);
     const without = targets.filter(
@@ -320,7 +320,7 @@ export const endingCertificates = defineCondition({
           skipped,
         ),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
-        ...without.map((id) => toNote(names.get(id) ?? id, 'no own certificate is reported')),
+        ...without.map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),
       ],
     });
   },

@@ -41,7 +41,7 @@ export type NamedGroup = { readonly count: number; readonly first: readonly Name
 
 type Format = (value: number) => string;
 
-/** `+37 % on the same weekday`, `+3 % on the previous run`; empty in a first run. */
+/** `+37% on the same weekday`, `+3% on the previous run`; empty in a first run. */
 export function describeChange(
   { now, before, isWeekday }: Comparison,
   previous = 'the previous run',
@@ -53,7 +53,7 @@ export function describeComparison(compared: Comparison, format: Format, unit = 
   return `${format(compared.now)}${unit}, ${describeChange(compared, past)}`;
 }
 
-/** `52.1 GB a day: +37 % on the same weekday`; empty in a first run, and where it always was zero. */
+/** `52.1 GB a day: +37% on the same weekday`; empty in a first run, and where it always was zero. */
 export function describeRate(
   compared: Comparison | undefined,
   format: Format,
@@ -64,7 +64,7 @@ export function describeRate(
   return compared && words ? `${format(compared.now)} ${unit}: ${words}` : '';
 }
 
-/** `+37 % on`, `5 × as much as`, `the same as`, `up from nothing in`. */
+/** `+37% on`, `5 × as much as`, `the same as`, `up from nothing in`. */
 function relate(now: number, before: number): string {
   if (now === before) return 'the same as';
   if (before <= 0) return 'up from nothing in';
@@ -72,7 +72,7 @@ function relate(now: number, before: number): string {
   if (ratio >= 2.95) return `${formatInteger(Number(ratio.toPrecision(2)))} × as much as`;
   const by = Math.round((ratio - 1) * 100);
   if (by === 0) return 'about the same as';
-  return `${by > 0 ? '+' : '−'}${formatInteger(Math.abs(by))} % on`;
+  return `${by > 0 ? '+' : '−'}${formatInteger(Math.abs(by))}% on`;
 }
 
 /** ` (+$0.41)`: the increase since then; empty if nothing was added, or it is unknown. */

@@ -224,10 +224,10 @@ test.each<[ConditionName, () => ReturnType<typeof startZones>, string[], object]
 
 test.each([
   [89.99, []],
-  [90, ['shop: 90 % of its limit: 90 GB of 100 GB']],
-  [100, ['shop: 100 % of its limit: 100 GB of 100 GB']],
-  [250, ['shop: 250 % of its limit: 250 GB of 100 GB']],
-])('limit: %d GB of 100 at 90 %%', async (used, parts) => {
+  [90, ['shop: 90% of its limit: 90 GB of 100 GB']],
+  [100, ['shop: 100% of its limit: 100 GB of 100 GB']],
+  [250, ['shop: 250% of its limit: 250 GB of 100 GB']],
+])('limit: %d GB of 100 at 90%%', async (used, parts) => {
   const world = await startZones([limited('shop', used), limited('free', used, 0)]);
   const found = await world.createLook('zone-limit')();
   expect(listParts(found)).toEqual(parts);

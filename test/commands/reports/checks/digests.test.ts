@@ -296,7 +296,7 @@ test('a day that does not say how many uploads were blocked is not counted as no
   const [zone] = scans.data.shieldZones;
   if (zone) zone.overview = { ...zone.overview, '11-11-2026': { ...day, blockedRequests: 7 } };
   expect((await scans.run('2026-11-12T09:00:00Z')).top[0]).toBe(
-    ':zzz: No notable change since Tue 10 Nov 09:00: *At least 7 uploads blocked* · 100 files scanned in 2 days to 11 Nov (7 %)',
+    ':zzz: No notable change since Tue 10 Nov 09:00: *At least 7 uploads blocked* · 100 files scanned in 2 days to 11 Nov (7%)',
   );
 });
 

@@ -270,8 +270,8 @@ test('rise: learns for three days, then compares with the same time of other day
     // The first look counts the day before, too.
     'shop: 40 errors in 1 hour; learning: 1 of 3 days',
     'shop: 40 errors in 1 hour; learning: 2 of 3 days',
-    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
-    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300 % of 40',
+    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300% of 40',
+    'shop: 40 errors in 1 hour (mostly http_timeout), usual: 40 | 120 or more: 300% of 40',
   ]);
   world.fail(1001, 119);
   expect(await look()).toMatchObject({ parts: [], value: 297 });
@@ -293,7 +293,7 @@ test('rise: three errors in place of one are no incident', async () => {
   world.later(2 * minuteMs);
   world.fail(1001, 1);
   const found = await look();
-  expect(listEvidence(found)[0]).toMatch(/^! shop: 30 errors .*usual: 1 \| 30 or more: 300 % of 10$/u);
+  expect(listEvidence(found)[0]).toMatch(/^! shop: 30 errors .*usual: 1 \| 30 or more: 300% of 10$/u);
   world.later(2 * hourMs);
   expect(await look()).toMatchObject({ parts: [], value: 0 });
 });
