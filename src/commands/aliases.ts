@@ -1,205 +1,167 @@
-/** Common words and sentences, each with the command that answers it. Names and short forms stand with the command. */
+/**
+ * What people type, and the command that answers it. A new word goes into `meanings`, or into `absent` where the bot cannot do
+ * it; a line of test/commands/aliases.test.ts holds it. Names and short forms stand with the command.
+ */
 
 import { parseWords, type Token, toWords, type Words } from './words.ts';
 
-/** `…` stands for the words around it. One meaning runs at once; several are offered as buttons. */
-const meanings: readonly (readonly [said: string, ...commands: string[]])[] = [
-  [
-    'errors error errs fail fails failing failed failure failures erroring broken breaking breaks break broke down offline',
-    'errors …',
-  ],
-  [
-    'unreachable timeout timeouts outage dead slow working wrong fixed recover recovered back 5xx 500 502 503 504',
-    'errors …',
-  ],
-  [
-    'billing bill charges money price spend spending spent pay expensive invoice invoices',
-    'zones sort:charges …',
-  ],
-  ['cost costs', 'zones sort:charges …', 'app …'],
-  ['top biggest busiest traffic usage bandwidth', 'zones sort:bandwidth …'],
-  ['attention problems problem trouble issue issues worst unhealthy', 'zones only:attention …'],
-  ['certificate certificates cert certs ssl https', 'zones only:no-certificate …', 'zone … hostnames'],
-  ['tls', 'zones only:old-tls …'],
-  ['limit limits quota quotas', 'zones only:above-80 …'],
-  ['suspended', 'zones only:suspended …'],
-  ['disabled', 'zones only:disabled …'],
-  ['hostname hostnames domain domains', 'zone … hostnames'],
-  ['origin point points pointing', 'zone … origin'],
-  ['dns', 'errors …', 'zone … hostnames'],
-  ['rules rule redirect redirects', 'zone … rules'],
-  ['cache caching ttl', 'zone … caching'],
-  ['logging', 'zone … logging'],
-  ['logs log', 'zone … logging', 'errors …', 'export …'],
-  ['happened happening', 'errors …', 'changes …'],
-  ['alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing', 'alert'],
-  ['schedule schedules summary report reports', 'digest'],
-  ['shield waf firewall csv', 'export …'],
-  ['attack attacks attacked attacking ddos bots blocked', 'export', 'errors …', 'zones sort:bandwidth …'],
-  ['malware virus viruses uploads', 'scanning'],
-  ['cpu memory latency instances replicas', 'app …'],
-  ['script scripts', 'variable …', 'zones script:…'],
-  ['set flip toggle turn switch env environment feature flag', 'variable'],
-  ['undo revert rollback', 'variable undo'],
-  ['approve approves deny waiting waits pending request', 'approvals'],
-  ['cancel', 'approvals', 'export list'],
-  ['rights permissions permission roles role', 'whoami'],
-  ['allowed', 'why'],
-  ['operators approvers admins people caps timezone channels configuration preferences', 'settings'],
-  ['key token apikey', 'connect', 'whoami', 'keys'],
-  ['mcp assistant', 'token'],
-  ['documentation support contact feedback examples', 'help'],
-  ['version ping', 'doctor'],
-];
+/** `words → command`; `…` stands for the words around it. One meaning runs at once; several are offered as buttons. */
+const meanings = `
+  errors error errs fail fails failing failed failure failures erroring broken breaking breaks break broke down offline → errors …
+  unreachable unavailable timeout timeouts outage dead slow work works working wrong fixed resolved recover recovered back 5xx 500 502 503 504 → errors …
+  doesn't doesnt isn't isnt won't wont responding load loads loading loaded stuck crash crashed → errors …
+  billing bill charges money price spend spending spent pay expensive invoice invoices forecast budget → zones sort:charges …
+  cost costs → zones sort:charges … | app …
+  top biggest busiest traffic usage bandwidth → zones sort:bandwidth …
+  attention problems problem trouble issue issues worst unhealthy → zones only:attention …
+  certificate certificates cert certs ssl https → zones only:no-certificate … | zone … hostnames
+  tls → zones only:old-tls … | zone … security
+  limit limits quota quotas → zones only:above-80 …
+  suspended → zones only:suspended …
+  disabled → zones only:disabled …
+  hostname hostnames domain domains → zone … hostnames
+  origin point points pointing → zone … origin
+  dns → errors … | zone … hostnames
+  rules rule redirect redirects → zone … rules
+  cache caching ttl → zone … caching
+  logging → zone … logging
+  logs log → zone … logging | errors … | export …
+  difference differences different differs → compare …
+  happened happening → errors … | changes …
+  alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing → alert
+  schedule schedules summary report reports → digest
+  shield waf firewall csv → export …
+  attack attacks attacked attacking ddos bots blocked → export | errors … | zones sort:bandwidth …
+  malware virus viruses uploads → scanning
+  cpu memory latency instances replicas → app …
+  script scripts → variable … | zones script:…
+  set flip toggle turn switch env environment feature flag → variable
+  undo revert rollback restore oops → variable undo
+  approve approves deny waiting waits pending request → approvals
+  cancel → approvals | export list
+  rights permissions permission roles role → whoami
+  allowed refused → why
+  operators approvers admins people caps timezone channels configuration preferences → settings
+  key token apikey → connect | whoami | keys
+  mcp assistant → token
+  documentation support contact feedback examples tutorial intro guide manual start started → help
+  ok okay yes no thx cheers bye hilfe aide ayuda → help
+  version ping → doctor
+`;
 
-/** What the bot cannot do, and the commands that come nearest. */
-const absent: readonly (readonly [said: string, note: string, ...commands: string[]])[] = [
-  [
-    'purge purging flush invalidate clear',
-    'I can’t purge the cache: use the CDN’s control panel. I can show what a zone caches.',
-    'zone … caching',
-  ],
-  [
-    'page statuspage bunny bunny.net',
-    'I can’t page people or read the CDN’s status page. I can show which of your zones fail now.',
-    'errors',
-    'alert new errors',
-  ],
-  [
-    'call oncall on-call escalate',
-    'I don’t know who is on call. An alert can mention people and groups when something fails.',
-    'alert new errors',
-    'alert list',
-  ],
-  [
-    'deploy deployments redeploy publish restart reboot scale',
-    'I can’t deploy scripts or restart apps: use the CDN’s control panel. I can set variables and show how an app is doing.',
-    'variable',
-    'app',
-  ],
-  [
-    'block unblock ban unban whitelist blacklist allowlist ip geo rate',
-    'I can’t block visitors or change shield rules: use the CDN’s control panel. I can export the shield’s events.',
-    'export',
-    'errors',
-  ],
-  [
-    '403 404 hit ratio rps response stats statistics metrics graph chart dashboard storage',
-    'I can’t show that: use the CDN’s control panel. I can show bandwidth, charges, origin errors and app usage.',
-    'zones sort:bandwidth',
-    'errors',
-    'app',
-  ],
-  ['access grant operator approver admin', 'Admins give roles in the settings.', 'settings people', 'whoami'],
-  [
-    'subscribe unsubscribe',
-    'A digest posts on a schedule, an alert when something happens.',
-    'digest list',
-    'alert list',
-  ],
-  [
-    'create add new rename renew edit enable disable delete remove',
-    'I can only set script variables and delete app volumes. For other changes, use the CDN’s control panel.',
-    'variable',
-    'volume delete',
-  ],
-];
+/** `words → what the bot cannot do → the commands that come nearest`. */
+const absent = `
+  purge purging flush invalidate clear → I can’t purge the cache: use the CDN’s control panel. I can show what a zone caches. → zone … caching
+  bunny bunny.net page statuspage → I can’t page people or read the CDN’s status page. I can show which of your zones fail now. → errors | alert new errors
+  call oncall on-call escalate → I don’t know who is on call. An alert can mention people and groups when something fails. → alert new errors | alert list
+  deploy deployments redeploy publish restart reboot scale → I can’t deploy scripts or restart apps: use the CDN’s control panel. I can set variables and show how an app is doing. → variable | app
+  block unblock ban unban whitelist blacklist allowlist ip geo rate → I can’t block visitors or change shield rules: use the CDN’s control panel. I can export the shield’s events. → export | errors
+  403 404 hit ratio rps per response stats statistics metrics graph chart dashboard storage → I can’t show that: use the CDN’s control panel. I can show bandwidth, charges, origin errors and app usage. → zones sort:bandwidth | errors | app
+  share → To share an answer, end the command with \`in #channel\`, or press *Share* below it. → errors | zones
+  language english german deutsch → I only speak English. → help
+  access grant operator approver admin → Admins give roles in the settings. → settings people | whoami
+  subscribe unsubscribe → A digest posts on a schedule, an alert when something happens. → digest list | alert list
+  create add new rename renew edit enable disable delete remove → I can only set script variables and delete app volumes. For other changes, use the CDN’s control panel. → variable | volume delete
+`;
 
-/** Where a word alone would mislead; `$1` is what the sentence is about. The first that fits counts. */
-const sentences: readonly (readonly [said: string, command: string])[] = [
-  ['(today|yesterday|\\w+day|last (?:hour|night)|this morning)', 'errors $1'],
-  // `what's up with shop`
-  ["what(?:’s| is|'s|s) (?:wrong|up|going on)(?: (?:with|in|at))?( .*)?", 'errors$1'],
-  ['(?:set )?variable (\\d+) (?:of|in) (?:script )?(\\d+)', 'variable $2 $1'],
-  ['(?:delete|remove) (?:a |the )?volumes?( \\S+)?', 'volume delete$1'],
-  [
-    '(?:delete|remove) (?!(?:an?|the|my|this|all|old|pull|zone|app|script|rule|hostname|origin|api|key|certificate)\\b)(\\S+ \\S+)',
-    'volume delete $1',
-  ],
-  ['(?:is|are) (?:everything|all) (?:ok|okay|fine|up|good|healthy)', 'zones only:attention'],
-  [
-    "how(?: is| are|['’]s) (?:everything|we|things)(?: doing| going)?|(?:all|everything) (?:ok|good|fine)",
-    'zones only:attention',
-  ],
-  ['(?:the )?top \\d+(?: zones)?', 'zones sort:bandwidth'],
-  ['what changed before .*', 'changes'],
-  ['(?:is|are) (?:the )?(\\S+) (?:ok|okay|fine|up|good|alive|healthy|online)', 'errors $1'],
-  ['zones? (?:without|with no|missing) (?:an? )?(logging|certificate)s?', 'zones only:no-$1'],
-  // `how is shop doing`; `status page` and `my status` are something else.
-  ['(?:status|how is)(?: of)? (?!page|my )(?:the )?(?:zone )?(.+?)(?: doing)?', 'zone $1'],
-  ['(\\S+) (?:vs\\.?|versus) (\\S+)', 'compare $1 $2'],
-  // `what has bob been doing`
-  ['what (?:did|has|is) @?(\\S+) (?:been )?(?:do|done|doing|changed?)(?: .*)?', 'audit @$1'],
-  ['who (?:did|deleted|removed|set|approved|denied) .*', 'audit changes'],
-  ['(?:delete|remove) (?:the )?volume (\\S+) (?:of|from|in) (?:the )?(?:app )?(\\S+)', 'volume delete $2 $1'],
-  // `let me know if shop is down`
-  [
-    '(?:tell|notify|warn|alert|ping|let) (?:me|us) (?:know )?(?:when|if|once|about|of|before)( .*)',
-    'alert new$1',
-  ],
-  // `send me a daily digest of shop`
-  [
-    '(?:new|add|create|make|set up|send)? ?(?:me )?(?:an? )?(?:new )?(daily|weekly|monthly)? ?(digest|alert)(?: (?:for|of|on|about|if|when))?( .*)?',
-    '$2 new $1$3',
-  ],
-  // `why can’t I export`, `am I allowed to export`; `am I an admin` is below.
-  ["(?:why )?(?:can(?:no|’|')?t?|may|could|am) i (?:allowed to )?(?!an? |do\\b|allowed$)(.+)", 'why $1'],
-  ['who am i|am i .*|my key', 'whoami'],
-  ['who (?:(?:can|may) .*|(?:is|are) (?:the |an? )?(?:admin|operator|approver)s?)', 'settings'],
-  ['how (?:do|can|would) i (.+)|help (?:me )?with (.+)|how does (.+) work', 'help $1$2$3'],
-  ['(?:cancel|list|my|where is)(?: an?| the| my)* exports?', 'export list'],
-  ['(?:log|sign) ?(?:me )?out|(?:forget|remove|delete) my key', 'disconnect'],
-  ['(?:log|sign) ?(?:me )?in', 'connect'],
-  [
-    '(?:what (?:can|may) (?:i|you)|good (?:morning|evening)|thank(?:s| you))( .*)?|(?:hi|hey|hello)(?: \\S+)?|help me',
-    'help',
-  ],
-];
+/** Parts of `sentences`. */
+const isFine = '(?:ok|okay|fine|up|good|alive|healthy|online)';
+const create = '(?:(?:new|add|create|make|set up|send)(?: me| us)?(?: new)? )?';
+const about = '(?: (?:for|of|on|about|if|when))?';
+
+/** `pattern → command` where a word alone would mislead, matched without articles; the first that fits counts. */
+const sentences = String.raw`
+  what(?: is|'?s) (?:wrong|up|going on)(?: (?:with|in|at))?( .*)? → errors$1
+  (?:users|customers|visitors|people) can(?:no|')?t \w+( .*) → errors$1
+  (?:is|are) (?:you|(?:cdn )?bot) (?:${isFine}|there|down|working|broken|slow) → doctor
+  (?:is |are )?(?:everything|all) ${isFine} → zones only:attention
+  how(?: is| are|'s) (?:everything|we|things)(?: doing| going)? → zones only:attention
+  (?:is|are) (?!bunny)(\S+) ${isFine} → errors $1
+  (?:status|how is|how's)(?: of)? (?!page|my )(?:zone )?(.+?)(?: doing)? → zone $1
+  top \d+(?: zones)? → zones sort:bandwidth
+  zones? (?:without|with no|missing) (logging|certificate)s? → zones only:no-$1
+  zones? (?:of|with|on) script (\S+) → zones script:$1
+  zones? list → zones
+  (\S+) (?:vs\.?|versus) (\S+) → compare $1 $2
+  what changed before .* → changes
+  did (?:any|some)\w* change(?! before)(?: something| anything)?( .*)? → changes$1
+  what (?:did|has) @?(\S+) (?:been )?(?:do|done|doing|changed?)(?: .*)? → audit @$1
+  who (?:did|deleted|removed|set|approved|denied) .* → audit changes
+  (?:set )?variable (\d+) (?:of|in) (?:script )?(\d+) → variable $2 $1
+  (?:take|roll|put|change|go) (?:it |that |this )?back(?: .*)? → variable undo
+  (?:delete|remove) (?=.*\b(?:volume|app)\b)(?:volume )?(\S+) (?:of|from|in) (?:app )?(\S+) → volume delete $2 $1
+  (?:delete|remove|wipe|drop) (?:my )?(\S+ )?volumes?( \S+)? → volume delete $1$2
+  (?:delete|remove) (\S*\d\S{5,}) (\S+) → volume delete $1 $2
+  (?:tell|let|notify|warn|alert|ping|wake) \S+ (?:know |up )?(?:when|if|once|of|before)( .*) → alert new$1
+  (?:notify|warn|alert) \S+ about( .*) → alert new$1
+  ${create}(daily |weekly |monthly )?(digest|alert)${about}( .*)? → $2 new $1$3
+  i'?m (?:on|looking|working|checking).* → alert list
+  (?:what (?:can|may) (?:i|you)|(?:what|who) (?:is|are) (?:this|you)|good (?:morning|evening)|thank(?:s| you))( .*)? → help
+  (?:hi|hey|hello)(?: \S+)?|help me|how to use .*|how does (?:it|this) work → help
+  how (?:do|can|would) i (.+)|help (?:me )?with (.+)|how does (.+) work → help $1$2$3
+  (?:am i|are we|is (\S+)) allowed to (.+) → why $1 $2
+  (?:why )?(?:can|can't|cannot|cant|may|could) (?!you )(?:i |we )?(?:not )?(.+) → why $1
+  who am i|am i .*|my key → whoami
+  who (?:(?:can|may) .*|(?:is|are) (?:admin|operator|approver)s?)|what can \S+ do → settings
+  (?:cancel|stop|list|my|where is|where's|is)(?: my)* (?:exports?|file)(?: ready| done)? → export list
+  (?:log|sign) ?(?:me )?out|(?:forget|remove|delete) my key → disconnect
+  (?:log|sign) ?(?:me )?in → connect
+`;
 
 const polite = '(?:(?:please|i (?:want|need)(?: to)?|(?:can|could) you) )*';
 
 /** A sentence, although the first word is the name of a command. */
 const startsSentence = new RegExp(
   `^(?:${[
-    '(?:show|list|status|forget) .*',
-    '(?:can|may) (?:you|we|i) .*',
-    "why (?:is|are|do|does|did|was|were|can['’n]|can i|so|the|\\d).*",
+    '(?:show|list|status|forget|can|may) .*',
+    'why (?:is|are|do|does|did|was|were|can|so|the|\\d|\\S+ (?:errors?|fail\\w*|down|slow)).*',
     '(?:alert|digest) (?:me|us|when|if|about|for|of|on) .*',
     'help (?:me.*|with .*|.+ (?:down|failing|broken))',
-    'zones? (?:failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|at|over) .*)',
+    'zones? (?:list|failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|at|over|of script) .*)',
     'zone \\S+ (?:errors?|fail\\w*|down|slow|5xx)',
   ].join('|')})$`,
   'iu',
 );
 
 /** Around the word that names what is wanted. */
-const fillers = new Set(
-  "a an the any some all every is are was were be been am do does did has have had can could would should i we me us my our you your it its there that their which what whats when where who whose whos why how come many much lot lots often long number status show list get give find search look up see display open tell info details download go please help use uses using run runs running sorted by near old now currently current latest recent newest really so not still under without someone something anything everything nothing users customers having getting returning want need needs start started stop stopped change update ok okay expire expired soon being know hi hey hello returns gives send i’d i'd like".split(
-    ' ',
-  ),
+const fillers = toSet(
+  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near old now currently current latest recent newest really so not still ever again anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting returning says say complain complains complaining want need needs start started stop stopped change update ok okay expire expired valid soon being know hi hey hello returns gives send i’d i'd like",
 );
-const prepositions = new Set(
-  'of for in on at about with before after zone zones pull top most gateway origin to cdn site website bot cache'.split(
-    ' ',
-  ),
+const prepositions = toSet(
+  'of for in on at about with before after from between zone zones pull top most gateway origin to cdn site website bot cache',
 );
 /** They count if nothing else does. */
-const weak = new Set(
-  'cache cancel set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps'.split(
-    ' ',
-  ),
+const weak = toSet(
+  'cache cancel set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps settings start started ok okay yes no this last past',
 );
+function toSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
+}
+
 const variableName = /^([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:[=:].*)?$/u;
-const timeWords = /^(?:today|yesterday|this|last|past|hour|day|week|month)$/iu;
+const timeWords =
+  /^(?:\w+day|(?:hour|day|week|month|minute)s?|min|morning|afternoon|evening|night|weekend|\d+(?:[hmdw]|[ap]m|min)|\d+(?::\d+|h\d*-)\S*)$/iu;
+/** Beside one of them. */
+const aroundTimes = /^(?:this|last|past|since|ago|\d{1,2})$/iu;
 
-const shapes = sentences.map(
-  ([said, command]) => [new RegExp(`^${polite}(?:${said})[.?!]*$`, 'iu'), command] as const,
+const hasTime = (tokens: readonly Token[]): boolean => tokens.some(({ text }) => timeWords.test(text));
+const isTime = ({ text }: Token): boolean => timeWords.test(text) || aroundTimes.test(text);
+
+const shapes = readRows(sentences).map(
+  ([said, command = '']) => [new RegExp(`^${polite}(?:${said})[.?!]*$`, 'iu'), command] as const,
 );
-const meant = mapWords(meanings.map(([said, ...commands]) => [said, commands]));
-const notes = mapWords(absent.map(([said, note, ...commands]) => [said, { note, commands }]));
+const meant = new Map(readWords(meanings).map(([word = '', commands = '']) => [word, commands.split(' | ')]));
+const notes = new Map(readWords(absent).map(([word = '', ...cells]) => [word, cells]));
 
-function mapWords<Value>(rows: readonly (readonly [said: string, value: Value])[]): Map<string, Value> {
-  return new Map(rows.flatMap(([said, value]) => said.split(' ').map((word) => [word, value] as const)));
+function readWords(table: string): string[][] {
+  return readRows(table).flatMap(([words = '', ...cells]) =>
+    words.split(' ').map((word) => [word, ...cells]),
+  );
+}
+
+function readRows(table: string): string[][] {
+  const rows = table.trim().split('\n');
+  return rows.map((row) => row.trim().split(' → '));
 }
 
 /** One command runs; several are offered, and so is what comes near to something that the bot cannot do (`note`). */
@@ -211,14 +173,14 @@ export interface Meaning {
 /** What a line means that does not begin with a command, or does so only by chance. */
 export function findMeaning(words: Words, isCommand: (word: string) => boolean): Meaning | undefined {
   // Alone it is the command: `zone` opens its form.
-  const isAlone = words.tokens.length === 1 || !startsSentence.test(words.text);
+  const text = words.text.replaceAll('’', "'");
+  const isAlone = words.tokens.length === 1 || !startsSentence.test(text);
   if (isAlone && isCommand(words.list[0]?.toLowerCase() ?? '')) return undefined;
+  const said = text.replace(/(?<=^|\s)(?:the|an?) (?=\S)/giu, '');
   for (const [shape, command] of shapes) {
-    const found = shape.exec(words.text);
-    if (found)
-      return {
-        commands: [parseWords(command.replaceAll(/\$(\d)/gu, (_, at: string) => found[Number(at)] ?? ''))],
-      };
+    const found = shape.exec(said);
+    const filled = command.replaceAll(/\$(\d)/gu, (_, at: string) => found?.[Number(at)] ?? '');
+    if (found) return { commands: [parseWords(filled)] };
   }
   return findByWord(words, isCommand);
 }
@@ -227,7 +189,7 @@ export function findMeaning(words: Words, isCommand: (word: string) => boolean):
 export function dropFillers({ raw, tokens }: Words): Words {
   const kept = tokens.flatMap((token, nth): Token[] => {
     if (token.quoted || token.name !== undefined) return [token];
-    const text = token.text.replace(/['’]s$|[?!.,;]+$|(?<=^5(?:\d\d|xx))s$/iu, '');
+    const text = token.text.replaceAll('’', "'").replace(/'s$|[?!.,;]+$|(?<=^[45](?:\d\d|xx))s$/giu, '');
     const isSinceWhen = /^since$/iu.test(text) && /^(?:when)?$/iu.test(tokens[nth + 1]?.text ?? '');
     const isFiller = text === '' || isSinceWhen || (tokens.length > 1 && fillers.has(text.toLowerCase()));
     return isFiller ? [] : [{ ...token, text, value: text }];
@@ -241,22 +203,34 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
   const isFailure = (word: string): boolean => meant.get(word)?.[0] === 'errors …';
   const isKnown = (word: string): boolean => meant.has(word) || notes.has(word) || isCommand(word);
   const isStrong = (word: string): boolean => isKnown(word) && !weak.has(word);
+  if (kept.length === 0) return words.tokens.length > 0 ? { commands: [parseWords('help')] } : undefined;
   const variable = kept.map(({ text }) => variableName.exec(text)?.[1]).find(Boolean);
   if (variable) return { commands: [parseWords(`variable ${variable}`)] };
   const plain = kept.map(({ text, name, quoted }) => (name || quoted ? '' : text.toLowerCase()));
-  const word = plain.find(isFailure) ?? plain.find(isStrong) ?? plain.find(isKnown);
-  // `shop yesterday`
-  const isTimed = kept.length > 1 && kept.slice(1).every(({ text }) => timeWords.test(text));
+  const word =
+    plain.find((one) => one.startsWith('bunny')) ??
+    plain.find(isFailure) ??
+    plain.find(isStrong) ??
+    plain.find(isKnown);
+  // `shop yesterday`, `last 30 minutes`
+  const times = kept.slice(kept.slice(0, 1).some(isTime) ? 0 : 1);
+  const isTimed = hasTime(times) && times.every(isTime);
   if (word === undefined)
     return isTimed ? { commands: [toWords(raw, [...parseWords('errors').tokens, ...kept])] } : undefined;
   const at = plain.indexOf(word);
   const others = kept.map((token, nth) => {
     const other = plain[nth] ?? '';
-    return /^zones?$/u.test(other) || (isFailure(word) && isFailure(other)) ? [] : [token];
+    // `bandwidth usage of shop`
+    const isSame = meant.get(other)?.[0] === meant.get(word)?.[0] && meant.has(word);
+    return /^zones?$/u.test(other) || isSame ? [] : [token];
   });
-  const rest = [others.slice(0, at), others.slice(at + 1)].flatMap((side) => dropPrepositions(side.flat()));
-  const { note, commands = meant.get(word) ?? [/^(?:alert|digest)s?$/u.test(word) ? word : `${word} …`] } =
-    notes.get(word) ?? {};
+  const before = others.slice(0, at).flat();
+  // `last 5 changes of shop`
+  const beforeWord = hasTime(before) ? before : before.filter((token) => !isTime(token));
+  const rest = [beforeWord, others.slice(at + 1).flat()].flatMap(dropPrepositions);
+  const [note, nearest] = notes.get(word) ?? [];
+  const itself = /^(?:alert|digest)s?$/u.test(word) ? word : `${word} …`;
+  const commands = nearest?.split(' | ') ?? meant.get(word) ?? [itself];
   return { note, commands: commands.flatMap((command) => fillRest(command, rest, raw) ?? []) };
 }
 
@@ -285,6 +259,11 @@ function fillRest(command: string, rest: readonly Token[], raw: string): Words |
 
 /** For typing errors. */
 export const knownWords: readonly string[] = [...meant.keys()].filter((word) => word.length > 4);
+
+/** No name of anybody or anything. */
+export function isPlainWord(word: string): boolean {
+  return [fillers, prepositions, weak, meant, notes].some((words) => words.has(word.toLowerCase()));
+}
 
 /** The commands that a word stands for, the likeliest first. */
 export function findMeanings(word: string): readonly string[] {

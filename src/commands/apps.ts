@@ -36,7 +36,7 @@ const app = z
   .string({ error: 'Pick an app, or type its ID.' })
   .trim()
   .refine((picked) => !isNote(picked), { error: 'That line is not an app. Pick one.' })
-  .refine((picked) => !/[\s/\\]/u.test(picked), { error: 'An ID has no spaces or slashes in it.' });
+  .refine((picked) => !/[\s/\\]/u.test(picked), { error: 'An ID has no spaces or slashes.' });
 
 export const apps: Feature = {
   name: 'apps',

@@ -8,6 +8,7 @@ import * as views from '../views/audit.ts';
 import { context as contextBlock, type Message, say } from '../views/blocks/blocks.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import { capitalize, formatCode } from '../views/blocks/text.ts';
+import { renderWhichPerson } from '../views/settings/why.ts';
 import type { Context, Feature } from './define.ts';
 import { findClosest } from './did-you-mean.ts';
 import { parseWords, type Words, withoutFirst } from './words.ts';
@@ -30,11 +31,15 @@ export const audit: Feature = {
       examples: ['audit', 'audit 100', 'audit denied', 'audit 50 keys'],
       needs: 'admin',
       shares: 'never',
-      run: (words, context) => showList(readQuery(words), context),
+      async run(words, context) {
+        const name = words.list.find((word) => word.startsWith('@') && !isMember(word));
+        return name ? renderWhichPerson(name, 'audit:person') : showList(readQuery(words), context);
+      },
     },
   ],
   actions: [
     { id: 'audit:list', needs: 'admin', run: (value, context) => showList(readButton(value), context) },
+    { id: 'audit:person', needs: 'none', runsCommand: true, toCommand: (_action, who) => `audit ${who}` },
     { id: 'audit:file', needs: 'admin', newMessage: true, run: sendFile },
   ],
 };
@@ -106,15 +111,14 @@ function readQuery(words: Words): views.AuditView {
   if (page !== undefined) view = { ...view, page: Number(page) };
   for (const word of words.list) {
     if (/^[-+]?\d+$/u.test(word)) view = { ...view, most: readNumber(word) };
-    else if (/^@?[UW][A-Z0-9]{6,}$/u.test(word)) view = { ...view, who: word.replace('@', '') };
-    else if (word.startsWith('@'))
-      throw new UserError(
-        'I can’t tell who that is.',
-        'Type @ and pick the person from the list, or write their member ID.',
-      );
+    else if (isMember(word)) view = { ...view, who: word.replace('@', '') };
     else if (!/^(?:logs?|trail|of|for)$/iu.test(word)) view = { ...view, kind: readKind(word) };
   }
   return view;
+}
+
+function isMember(word: string): boolean {
+  return /^@?[UW][A-Z0-9]{6,}$/u.test(word);
 }
 
 /** @throws UserError for the value of an older version's button */

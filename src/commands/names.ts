@@ -64,9 +64,9 @@ const fields = z
     id: z
       .string({ error: 'Type its ID.' })
       .trim()
-      .regex(/^[^\s/\\]{1,75}$/u, { error: 'An ID has no spaces or slashes in it.' })
+      .regex(/^[^\s/\\]{1,75}$/u, { error: 'An ID has no spaces or slashes.' })
       .refine((id) => id === cleanName(id), {
-        error: 'This ID has invisible characters in it. Type it again.',
+        error: 'This ID has invisible characters. Type it again.',
       })
       .refine((id) => !hasSecret(id), { error: 'That looks like a key. Give a name to an ID.' }),
     name: z

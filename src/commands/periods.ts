@@ -99,6 +99,14 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
     new RegExp(`\\b(?:${counts.join('|')})(?= (?:${unit.slice(1)})`, 'gu'),
     (word) => `${counts.indexOf(word) + 1}`,
   ],
+  [/\b(?:an? )?(hour|day) and a half\b/u, '1.5 $1'],
+  [/\b(\d+)( hours| days)? and a half\b/u, '$1.5$2'],
+  // `2h-1h` are hours ago.
+  [
+    /\b(\d{1,2})h(\d{2})? ?(?:-|to) ?(\d{1,2})h(\d{2})?$/u,
+    (typed, from = '', minute = '00', to = '', toMinute = '00') =>
+      Number(from) < Number(to) ? `${from}:${minute}..${to}:${toMinute}` : typed,
+  ],
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
   [/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1'],
@@ -298,14 +306,14 @@ function endOf({ day = '', minutes, at, zone: own }: Part, zone: string): number
 }
 
 const zoneSuffix =
-  /(?<=\d|[ap]m|noon|midnight|[a-z]{3}) ?(?:utc|gmt|(?<=\d)z)$|(?<=:\d{2} ?|[ap]m )[a-z]{3,4}$|(?<=t[\d:]+)[+-]\d{2}(?::?\d{2})?$/u;
+  /(?<=\d|[ap]m|noon|midnight|[a-z]{3}) ?(?:utc|gmt|(?<=\d)z)$|(?<=:\d{2} ?|[ap]m )[a-z]{3,4}$|(?<=t[\d:]+)[+-]\d{2}(?::?\d{2})?$|(?<=\d) ?(?:(?:utc|gmt)[+-]|\+)\d{1,2}(?::?\d{2})?$/u;
 
 /** The zone that was typed behind a time: `Z`, `UTC`, an abbreviation such as `CET`, or an offset. */
 function findZone(words: string): string | undefined {
   const found = zoneSuffix.exec(words)?.[0].trim();
   if (found === undefined) return undefined;
-  const [, sign, hours, minutes = '00'] = /^([+-])(\d{2}):?(\d{2})?$/u.exec(found) ?? [];
-  if (hours !== undefined) return `${sign}${hours}:${minutes}`;
+  const [, sign, hours, minutes = '00'] = /^(?:utc|gmt)?([+-])(\d{1,2}):?(\d{2})?$/u.exec(found) ?? [];
+  if (hours !== undefined) return `${sign}${hours.padStart(2, '0')}:${minutes}`;
   if (/^(?:utc|gmt|z)$/u.test(found)) return 'UTC';
   return isTimeZone(found) ? found.toUpperCase() : undefined;
 }

@@ -21,7 +21,7 @@ import { settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { uploadScanning } from './upload-scanning.ts';
-import { parseWords, type Words, withoutFirst } from './words.ts';
+import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
 import { changes, compare } from './zones/changes.ts';
 import { scripts } from './zones/pickers.ts';
 import { zones } from './zones/zones.ts';
@@ -76,6 +76,8 @@ export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => sho
 
 /** Help for an empty text, suggestions for an unknown word, and a refusal for a text with a key. */
 export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
+  if (/\s(?:please|pls|plz|thanks|thx|asap)[.!?]*$/iu.test(typed.text))
+    return findCommand(toWords(typed.raw, typed.tokens.slice(0, -1)));
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const command = understood === 'unclear' ? undefined : findNamed(understood ?? typed);

@@ -122,7 +122,8 @@ function splitPieces(text: string): Piece[] {
     found.push({ typed: word, text: decodeMarkup(word), quoted: false });
     at += word.length;
   }
-  return found.filter((piece) => piece.quoted || piece.text !== '');
+  // `errors → shop`
+  return found.filter(({ quoted, text }) => quoted || !/^(?:|[-=]*[→➜>])$/u.test(text));
 }
 
 /** Undefined if no quote opens there or none closes before a space. */

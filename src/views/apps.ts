@@ -128,7 +128,7 @@ export function renderAppForm(): ModalView {
     searchSelect('app', 'App', {
       actionId: 'apps:pick',
       hint: 'Container apps that your zones use, or any other by its ID.',
-      placeholder: 'Type a part of its ID or of its zone',
+      placeholder: 'Type part of its ID or of its zone',
       focus: true,
     }),
   ]);

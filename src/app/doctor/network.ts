@@ -331,7 +331,7 @@ async function probeNativeBlocks(
     }
     return [];
   } catch (error) {
-    const fix = 'Look at the conversation with the bot: a chart or table of this check may still be there.';
+    const fix = 'Check the conversation with the bot: a chart or table of this check may still be there.';
     return [{ check: 'charts and tables', state: 'limited', ...describeFailure(error, subject, fix) }];
   }
 }

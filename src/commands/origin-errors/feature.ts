@@ -33,7 +33,7 @@ import type { Command, Context, Feature, Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
-import type { Words } from '../words.ts';
+import { type Token, toWords, type Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
 import {
@@ -71,18 +71,27 @@ const errorsCommand: Command = {
 };
 
 async function readQuestion(typedWords: Words, context: Context) {
-  const words = await readZoneNames(typedWords, [...filterKinds, ...otherNames], context);
+  const words = nameStatuses(await readZoneNames(typedWords, [...filterKinds, ...otherNames], context));
   const filters = readFilters(words);
   const view = await readView(context);
   const { zone, period } = readRequestedPeriod(words, context.now(), view.timeZone ?? 'UTC');
   const asked = { ...view, question: { zone: undefined, period, filters } };
-  const typed = zone.trim();
+  const typed = zone.replace(/^(?:with|status|only)(?: |$)/iu, '').trim();
   // A zone of that name is typed in quotes.
-  if (/^all(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
+  if (/^(?:(?:in|for|of|on) )?all(?: (?:the|my))?(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
     return { ...asked, typed: undefined };
   if (typed !== '') return { ...asked, typed };
   const { id } = (await findChannelZone(context)) ?? {};
   return { ...asked, typed: id, isOfChannel: id !== undefined };
+}
+
+/** `502 shop` → `status:502 shop` */
+function nameStatuses({ raw, tokens }: Words): Words {
+  const named = tokens.map((token): Token => {
+    const [, value] = (token.quoted || token.name ? null : /^([45](?:\d\d|xx))s?$/iu.exec(token.text)) ?? [];
+    return value === undefined ? token : { ...token, text: `status:${value}`, name: 'status', value };
+  });
+  return toWords(raw, named);
 }
 
 type View = Awaited<ReturnType<typeof readView>>;

@@ -12,6 +12,7 @@ import {
 } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
+import { formatInteger } from '../../views/blocks/format.ts';
 import { renderAnswer } from '../../views/operations/approvals.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
@@ -92,7 +93,7 @@ const schemas = {
 function makeSchema([, type]: views.SettingField): z.ZodType {
   if (typeof type === 'string') return schemas[type].optional();
   const [least, most] = type;
-  const error = `A whole number from ${least} to ${most}.`;
+  const error = `A whole number from ${formatInteger(least)} to ${formatInteger(most)}.`;
   return z.coerce.number({ error }).int({ error }).min(least, { error }).max(most, { error }).optional();
 }
 

@@ -1,10 +1,10 @@
 import { findAdmins } from '../../auth/policy/authorizer.ts';
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
-import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { renderUnknownCommand } from '../../views/help.ts';
 import * as views from '../../views/settings/why.ts';
-import { findMeanings } from '../aliases.ts';
+import { findMeanings, isPlainWord } from '../aliases.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAllowed } from '../operations/propose.ts';
@@ -24,23 +24,41 @@ const whyCommand: Command = {
 
 type AskedCommand = { readonly name: string; readonly needs: Right };
 
-export const why: Feature = { name: 'why', commands: [whyCommand] };
+export const why: Feature = {
+  name: 'why',
+  commands: [whyCommand],
+  actions: [
+    {
+      id: 'why:person',
+      needs: 'none',
+      runsCommand: true,
+      toCommand: (action, person) => `why ${action.replace('why:person:', '')} ${person}`,
+    },
+  ],
+};
 
 async function explain(list: readonly string[], context: Context): Promise<Message> {
-  const asked = list.filter((word) => !isPerson(word)).map((word) => word.replace(/^\/(?=.)/u, ''));
+  const asked = list
+    .filter((word) => !isPerson(word) && !/^\/?cdn$/iu.test(word))
+    .map((word) => word.replace(/^\/(?=.)|[?!.]+$/gu, ''));
   const about = list.find(isPerson);
-  if (list.some((word) => /^@./u.test(word)))
-    throw new UserError(
-      'That is a name, not a mention.',
-      'Type @ and pick the person from the list, or write their member ID.',
-    );
-  const [first = ''] = asked[0]?.toLowerCase() === 'cdn' ? asked.slice(1) : asked;
+  const [first = ''] = asked;
   if (first === '' || looksLikeKey(first)) return views.renderWhichCommand();
   const commands = findCommands(context);
-  const [meaning = first] = findMeanings(first);
-  const wanted = commands.get(first.toLowerCase()) ?? commands.get(meaning.split(' ', 1)[0] ?? '');
-  if (!wanted) return views.renderUnknownCommand(first, findClosest(first, commands.keys(), 3));
-
+  const find = (word: string) =>
+    commands.get(word.toLowerCase()) ?? commands.get(findMeanings(word)[0]?.split(' ', 1)[0] ?? '');
+  // `delete volumes`, `bob export`
+  const at = asked.findIndex((word) => find(word));
+  const wanted = find(asked[at] ?? '');
+  if (!wanted) {
+    const near = findClosest(first, commands.keys(), 3).map((word) => `why ${word}`);
+    return renderUnknownCommand({ typed: first, near, zones: [] });
+  }
+  const name = asked.find((word, nth) => word.startsWith('@') || (nth < at && !isPlainWord(word)));
+  if (name !== undefined && about === undefined) {
+    await assertAllowed(await context.decide('admin'), context);
+    return views.renderWhichPerson(name, `why:person:${wanted.name}`);
+  }
   if (about === undefined || about === context.person.userId)
     return renderDecision(wanted, await context.decide(wanted.needs), undefined, context);
   await assertAllowed(await context.decide('admin'), context);

@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import type { AffectedZones, VolumeShown } from '../../views/operations/describe.ts';
 import type { UnclearZone } from '../../views/zones/rows.ts';
+import { isPlainWord } from '../aliases.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { type Token, toWords, type Words } from '../words.ts';
@@ -92,11 +93,19 @@ export type ZoneLookup =
 const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) |[\s(*_@"'“‘`])+/iu;
 const behindName = /[\s)*_,;.!?"'”’`]+$/u;
 
-/** An exact id, name or hostname; else parts of them; else close names. `for the zone` around a name counts only if needed. */
+/**
+ * An exact id, name or hostname; else parts of them; else close names. What stands around a name counts only if needed: `for
+ * the zone shop`, `shop asap`.
+ */
 export async function lookUpZone(typed: string, context: Context): Promise<ZoneLookup> {
   const found = await lookUpName(typed, context);
+  if (found.kind !== 'none') return found;
   const name = typed.normalize('NFKC').replace(beforeName, '').replace(behindName, '');
-  return found.kind === 'none' && name !== '' && name !== found.typed ? lookUpZone(name, context) : found;
+  if (name !== '' && name !== found.typed) return lookUpZone(name, context);
+  const rest = typed.split(/[\s,]+/u).filter((word) => !isPlainWord(word));
+  const [only = '', ...others] = rest;
+  const isNamed = others.length === 0 && found.near.some((one) => one.toLowerCase() === only.toLowerCase());
+  return isNamed ? lookUpName(only, context) : found;
 }
 
 async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> {

@@ -49,7 +49,7 @@ function readCarried(name: Carried, typed: string): string {
   throw new UserError(
     `Nothing follows \`${name}:\`.`,
     name === 'origin' || name === 'host'
-      ? `Type a part of it: \`/cdn zones ${name}:example.com\``
+      ? `Type part of it: \`/cdn zones ${name}:example.com\``
       : `Type the whole ID: \`/cdn zones ${name}:301\``,
   );
 }
@@ -58,7 +58,7 @@ function checkLength(typed: string): string {
   if (typed.length <= maxSearchLength) return typed;
   throw new UserError(
     `This search has ${formatCount(typed.length, 'character')}, more than any zone’s name.`,
-    'Type a part of a name or hostname.',
+    'Type part of a name or hostname.',
   );
 }
 

@@ -278,11 +278,11 @@ function renderCancelled(one: ExportSummary, by: string): Message {
 }
 
 function renderUnknown(one: ExportSummary): Message {
-  const place = one.channel === undefined ? 'in your direct messages with this app' : `in <#${one.channel}>`;
+  const place = one.channel === undefined ? 'your direct messages with this app' : `<#${one.channel}>`;
   const text = `The files of this export *may have been posted*: the connection to Slack broke while they were being posted.`;
   return message(`The export of shield zone ${one.request.shieldZoneId} may have been posted`, [
     section(
-      `:grey_question: ${text}\nLook ${place} for files of ${zoneOf(one)}. It is not retried, so that nothing is posted twice.`,
+      `:grey_question: ${text}\nCheck ${place} for files of ${zoneOf(one)}. The bot does not retry, so nothing is posted twice.`,
     ),
     renderAskedBy(one),
     actions(changeButton(one, 'Not there: export again')),

@@ -310,8 +310,8 @@ export function renderAnswer(answer: ShownAnswer): Message {
       return reply(`Cancelled. Nothing was changed: ${request}.`);
     case 'confirmed':
       return state === 'succeeded'
-        ? reply(`Noted as done: ${request}.`)
-        : reply(`Noted as not done: ${request}.`, ...retryButtons(operation));
+        ? reply(`Recorded as done: ${request}.`)
+        : reply(`Recorded as not done: ${request}.`, ...retryButtons(operation));
     case 'own-request':
       return reply(
         answer.press === 'approve'

@@ -75,7 +75,7 @@ function labelDeletion({ needed }: ApprovalNeeds): string {
   return needed > 0 ? 'Request approval' : 'Delete for good';
 }
 
-const searchPlaceholder = 'Type a part of its ID or of its zone';
+const searchPlaceholder = 'Type part of its ID or of its zone';
 
 const intro = section(
   '*Deletes every instance of a volume.* You review the impact before anything is requested.',

@@ -1,7 +1,7 @@
 import type { Button } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
-import { actions, type Message, message, say, section } from '../blocks/blocks.ts';
+import { actions, type Message, message, plain, say, section } from '../blocks/blocks.ts';
 import { commandButton, connectButton } from '../blocks/buttons.ts';
 import { missingScopeLines } from '../blocks/failure.ts';
 import { formatCode, join, truncate } from '../blocks/text.ts';
@@ -60,16 +60,15 @@ export function renderWhichCommand(): Message {
   return say('Which command? For example `/cdn why volume delete`.', actions(...examples));
 }
 
-function whyButton(name: string, nth: number): Button {
-  return commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth);
+/** For a name, since the bot knows people by their IDs. `action` runs with the chosen one. */
+export function renderWhichPerson(name: string, action: string): Message {
+  const text = `I can’t tell who ${formatCode(name, 40)} is.`;
+  const picker = { type: 'users_select', action_id: action, placeholder: plain('Pick a person') } as const;
+  return message(text, [section(`${text} Pick the person:`), actions(picker)]);
 }
 
-export function renderUnknownCommand(typed: string, near: readonly string[]): Message {
-  const text = `${formatCode(typed, 40)} is not a command.`;
-  return message(text, [
-    section(near.length > 0 ? `${text} Did you mean:` : text),
-    actions(...near.map(whyButton), commandButton('All commands', 'help all', 9)),
-  ]);
+function whyButton(name: string, nth: number): Button {
+  return commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth);
 }
 
 const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {

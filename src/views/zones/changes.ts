@@ -248,7 +248,7 @@ function byName(settings: ZoneSettings['settings']): NamedSettings {
 
 export function renderCompareForm(first: string | undefined): ModalView {
   const chosen = first !== undefined && /^\d{1,19}$/u.test(first) ? picked(first) : undefined;
-  const placeholder = 'Type a part of its name or hostname';
+  const placeholder = 'Type part of its name or hostname';
   return modal({ callbackId: 'compare:submit', title: 'Compare two zones', submit: 'Compare' }, [
     searchSelect('zone', 'Zone', {
       actionId: 'zones:pick',

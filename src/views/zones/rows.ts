@@ -81,7 +81,7 @@ export function renderZoneForm(): ModalView {
   return modal({ callbackId: 'zones:submit', title: 'Show a zone', submit: 'Show' }, [
     searchSelect('zone', 'Zone', {
       actionId: 'zones:pick',
-      placeholder: 'Type a part of its name or hostname',
+      placeholder: 'Type part of its name or hostname',
       focus: true,
     }),
   ]);

@@ -146,18 +146,21 @@ describe('/cdn audit', () => {
     expect(readNumbers(all)).toEqual([4, 3, 2, 1]);
   });
 
-  test.each([
-    'audit 0',
-    'audit 101',
-    'audit denid',
-    'audit e',
-    'audit @bob',
-    'audit kind:denied',
-    'audit <!channel>',
-  ])('%s is refused with what would be right', async (words) => {
+  test.each(['audit 0', 'audit 101', 'audit denid', 'audit e', 'audit kind:denied', 'audit <!channel>'])(
+    '%s is refused with what would be right',
+    async (words) => {
+      const { somebody } = await admin();
+      const { message, hint } = await somebody.refuse(words);
+      expect(`${message}\n${hint}`).toMatchSnapshot();
+    },
+  );
+
+  test('a name in place of a mention is answered with a menu of people', async () => {
     const { somebody } = await admin();
-    const { message, hint } = await somebody.refuse(words);
-    expect(`${message}\n${hint}`).toMatchSnapshot();
+    const [asked] = await somebody.run('what did bob do');
+    expect(readStable(asked)).toMatchSnapshot();
+    const [answer] = await somebody.press('audit:person', 'U0EVE0000');
+    expect(readText(answer)).toContain('U0EVE0000');
   });
 
   test('a button of another version says so', async () => {

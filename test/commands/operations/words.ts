@@ -33,7 +33,7 @@ export const says = {
   tooFewApprovers: /only 2 other people can give one/,
   cancelled: /Cancelled\. Nothing was changed/,
   cancelledWithKey: /Disconnected[^]*\d waiting requests? cancelled/,
-  noted: /Noted as done/,
+  noted: /Recorded as done/,
   waitingList: /for your approval/,
   auditTable: /\d records\*?, none/,
   valueTyped: /Don’t type values into the command/,

@@ -161,7 +161,7 @@ test.each([
     'Unknown whether shop more had origin errors in the last hour',
   ],
   ['errors', 'of another form', 'Unknown whether 1 of 2 zones fails now · 2 errors'],
-  ['errors shop', 'of another form', 'It is unknown whether there were origin errors'],
+  ['errors shop', 'of another form', 'Unknown whether shop had origin errors'],
   ['errors', 'unread', `${none} · 2 of 3 zones not checked`],
   ['errors', 'of an unreadable zone', `${none} · 1 of 2 zones not checked`],
 ])('%s of logs %s: never none for certain', async (typed, logs, expected) => {

@@ -250,6 +250,10 @@ describe('a workspace and its settings', () => {
     const why = await ask(people.alice, `why <@${bob}|bob> export`);
     expect(readStable(why)).toMatchSnapshot('why somebody else may');
     expect(await askWhy(people.alice, `export <@${dave}|dave>`)).toBe('not-operator');
+    const asked = await ask(people.alice, 'why can’t bob export?');
+    expect(readStable(asked)).toMatchSnapshot('why somebody, by a name');
+    await people.alice.choose('why:person:export', bob, { ts: asked.ts });
+    await people.alice.waitForMessage(({ ts, reads }) => ts > asked.ts && reads.includes('can run'));
     const refused = await ask(people.bob, `why export <@${dave}|dave>`);
     expect(readStable(refused)).toMatchSnapshot('why somebody else, asked by others');
   });

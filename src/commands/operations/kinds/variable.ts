@@ -96,7 +96,7 @@ export const variableUpdate = {
   check: {
     done: 'The variable has the new value',
     notDone: 'The variable is as it was',
-    look: 'The CDN’s API cannot read variables: look at the script’s variables in its panel.',
+    look: 'The CDN’s API cannot read variables: check the script’s variables in the CDN’s control panel.',
   },
 
   audit: ({ scriptId: script, variableId: variable, required, setsValue }, { name }) => {

@@ -117,7 +117,7 @@ const id = (noun: string) =>
     .trim()
     .min(1, { error: `Type the ${noun}.` })
     .max(200, { error: 'That is too long for an ID.' })
-    .regex(/^[^\s/\\]+$/u, { error: 'An ID has no spaces or slashes in it.' })
+    .regex(/^[^\s/\\]+$/u, { error: 'An ID has no spaces or slashes.' })
     .refine(isTextId, { error: 'This is not a valid ID.' });
 
 export const volumeIds = z.object({

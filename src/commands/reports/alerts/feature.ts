@@ -5,6 +5,7 @@ import { UserError } from '../../../errors.ts';
 import { minuteMs } from '../../../lib/time.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
+import { formatInteger } from '../../../views/blocks/format.ts';
 import { option } from '../../../views/blocks/inputs.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import { escapeMrkdwn, formatCode } from '../../../views/blocks/text.ts';
@@ -68,7 +69,10 @@ export const alertFields = z
       wrong('target', condition.missingTarget);
     const threshold = limits ? Number(fields.threshold ?? limits.initial) : 0;
     if (limits && !(threshold >= limits.least && threshold <= limits.most))
-      wrong('threshold', `A whole number from ${limits.least} to ${limits.most}.`);
+      wrong(
+        'threshold',
+        `A whole number from ${formatInteger(limits.least)} to ${formatInteger(limits.most)}.`,
+      );
     const every = Number(fields.every);
     if (!views.everyChoices.includes(every) || every < leastEvery) wrong('every', 'Choose from the list.');
     const window = counted ? Number(fields.window ?? counted.initial) : 0;

@@ -73,7 +73,7 @@ function judgeApps(
       : [];
   return judgeEach(facts, nameApp, {
     notes,
-    refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Look at the app itself.'),
+    refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Check the app itself.'),
     judge: (app) => ({ wrongIf, ...judge(app) }),
   });
 }

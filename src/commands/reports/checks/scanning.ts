@@ -59,7 +59,7 @@ export const scanning = defineCondition({
       refuse: () =>
         new UserError(
           'The CDN reports no upload scanning for today or yesterday.',
-          'Look at the shield zone in its control panel.',
+          'Check the shield zone in its control panel.',
         ),
       judge(metrics) {
         const [worst] = findDays(metrics, now, lookedAt).toSorted((a, b) => b.blocked - a.blocked);

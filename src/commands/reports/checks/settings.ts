@@ -65,7 +65,7 @@ export const settings = defineCondition({
   judge({ look, changes, total, cursor }: SettingsFacts, { targets, memory }: JudgeInput<Cursor>) {
     if (look.zones === 0 && total === 0) {
       if (targets.length > 0) throw createNoneThereError();
-      throw new UserError('No settings of zones could be read.', 'Look at the zones themselves.');
+      throw new UserError('No settings of zones could be read.', 'Check the zones themselves.');
     }
     const is = memory ? 'compared with the last check' : 'read: changes are reported from now on';
     const first = memory ? look.first : 0;

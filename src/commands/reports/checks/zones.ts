@@ -79,7 +79,7 @@ async function judgeZones(
   const unread = found.flatMap(({ id, isWrong }) => (isWrong === undefined ? id : []));
   if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError();
   if (unread.length > 0 && unread.length === found.length)
-    throw new UserError('The CDN did not report what this alert checks.', 'Look at the zone itself.');
+    throw new UserError('The CDN did not report what this alert checks.', 'Check the zone itself.');
   const highest = found.find(({ value }) => value !== undefined)?.value;
   return observe(found, {
     value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
