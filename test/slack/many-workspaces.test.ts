@@ -1,35 +1,44 @@
-import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { buildApp } from '../../src/app/build-app.ts';
-import { readConfig } from '../../src/app/config.ts';
-import { saveSettings } from '../commands/exports/bot.ts';
-import { connect, createPublicUrl, install, startBot } from '../support/bot.ts';
-import { createMemoryLog } from '../support/engines.ts';
-import { alice, offers, says } from './words.ts';
+import { afterAll, expect, test } from 'vitest';
+import {
+  ask,
+  type Bot,
+  connect,
+  createPublicUrl,
+  install,
+  requestConnectLink,
+  startBot,
+} from '../support/bot.ts';
+import { fetchPage, submitKey } from '../support/page-client.ts';
+import { saveSettings } from '../support/settings.ts';
+import { readStable } from '../support/words.ts';
+import { alice, bob, offers, ops, says } from './words.ts';
 
 // The same user id in two workspaces is two people; U0ALICE00 is in both.
-const acmeOps = 'C0OPS0000';
+const betaOps = 'C0BETAOPS';
 
 const env = await createPublicUrl();
-const bot = await startBot({ transport: 'http', install: 'oauth', env });
-afterAll(async () => {
-  await bot.stop();
-});
+const bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+const { acme, beta, corp } = bot.slack.workspaces;
+const inAcme = bot.slack.as(alice, ops, acme.id);
+const inBeta = bot.slack.as(alice, betaOps, beta.id);
+const bobInAcme = bot.slack.as(bob, ops, acme.id);
+afterAll(() => bot.stop());
+
+const hasKey = async (person: ReturnType<Bot['slack']['as']>): Promise<boolean> =>
+  offers('connect:forget')(await ask(person, 'whoami'));
 
 test('a command of a workspace without the app is refused first, also where it needs no right', async () => {
-  const person = bot.slack.as(alice, acmeOps);
-  await person.slash('connect');
+  await inAcme.slash('connect');
   // A response_url needs no token, so even this person hears something.
-  await person.waitForMessage(says.notInstalled);
-  expect(person.messages().some(offers('connect:open'))).toBe(false);
+  await inAcme.waitForMessage(says.notInstalled);
+  expect(inAcme.messages().some(offers('connect:open'))).toBe(false);
 });
 
+/** Drawing the Home tab needs the token of the workspace it is in. */
+const findPublished = () => bot.slack.calls.filter(({ method, ok }) => method === 'views.publish' && ok);
+
 test('each workspace is answered with its own token, also when they interleave', async () => {
-  const { acme, beta } = bot.slack.workspaces;
   for (const { id } of [acme, beta]) expect((await install(bot, id)).status).toBe(200);
-  const inAcme = bot.slack.as(alice, acmeOps, acme.id);
-  const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
-  // Drawing the Home tab needs the token of the workspace it is in.
-  const findPublished = () => bot.slack.calls.filter(({ method, ok }) => method === 'views.publish' && ok);
   for (let round = 1; round <= 5; round += 1) {
     await Promise.all([inAcme.openHome(), inBeta.openHome()]);
     await expect.poll(() => findPublished().length).toBe(2 * round);
@@ -38,25 +47,60 @@ test('each workspace is answered with its own token, also when they interleave',
     expect(findPublished().filter(({ teamId }) => teamId === id)).toHaveLength(5);
 });
 
-test('a key linked in one workspace is not used in another with the same user id', async () => {
-  const { beta } = bot.slack.workspaces;
-  await connect(bot, alice, acmeOps);
-  const inBeta = bot.slack.as(alice, channelIn(beta.id), beta.id);
-  await inBeta.slash('zones');
-  await inBeta.waitForMessage(/not connected/i);
+test('a link and a key of one workspace are useless in another with the same user id', async () => {
+  const [here, there] = await Promise.all([requestConnectLink(inAcme), requestConnectLink(inBeta)]);
+  expect((await fetchPage(there)).text).toContain(says.keyFor('alice', 'beta'));
+  expect((await submitKey(here, bot.cdn.key)).status).toBe(200);
+  expect([await hasKey(inAcme), await hasKey(inBeta)]).toEqual([true, false]);
+  expect(await ask(inBeta, 'zones')).toSatisfy(offers('connect:open'));
+  expect((await fetchPage(there)).status).toBe(200);
+  expect((await fetchPage(here)).text).toContain(says.page.used);
 });
 
-test('uninstalling destroys the token and every key of that workspace', async () => {
-  const { acme } = bot.slack.workspaces;
+test('settings of one workspace hold there only', async () => {
+  await Promise.all([connect(bot, alice, betaOps, bot.cdn.key, beta.id), connect(bot, bob, ops)]);
+  // The namesake is no admin over there.
+  await inBeta.slash('settings');
+  await Promise.all([
+    saveSettings(inAcme, { operators: [alice] }),
+    inBeta.waitForModal(offers('why settings')),
+  ]);
+  await Promise.all([inAcme.closeModal(), inBeta.closeModal()]);
+  const answers = new Set<string>();
+  for (let round = 0; round < 3; round += 1) {
+    const [here, there] = await Promise.all([ask(inAcme, 'why export'), ask(inBeta, 'why export')]);
+    answers.add(`${readStable(here)}\n\nin the other workspace:\n\n${readStable(there)}`);
+  }
+  expect([...answers]).toMatchSnapshot();
+});
+
+test('a deactivated person loses their key, the same id elsewhere and all others keep theirs', async () => {
+  const gone = { type: 'user_change', user: { id: alice, team_id: acme.id, deleted: true } };
+  await bot.slack.event(gone, { teamId: acme.id });
+  // An event is acknowledged before its work is done.
+  await expect.poll(() => hasKey(inAcme)).toBe(false);
+  expect([await hasKey(inBeta), await hasKey(bobInAcme)]).toEqual([true, true]);
+  // Told again, nothing is left to end.
+  await bot.slack.event(gone, { teamId: acme.id });
+});
+
+test('uninstalling destroys the token, every key and every link of that workspace', async () => {
+  const link = await requestConnectLink(bobInAcme);
   await bot.slack.event({ type: 'app_uninstalled' }, { teamId: acme.id });
-  // The event is stored, and worked off after its acknowledgement.
-  await expect.poll(() => bot.logs.join(''), { timeout: 5_000 }).toContain('access ended');
-  const person = bot.slack.as(alice, acmeOps);
-  const before = person.messages().length;
-  await person.slash('zones');
-  await person.waitForMessage(
-    (message) => says.notInstalled.test(message.reads) && person.messages().length > before,
-  );
+  await expect.poll(async () => (await fetchPage(link)).status).toBe(404);
+  await expect.poll(async () => (await ask(bobInAcme, 'zones')).reads).toMatch(says.notInstalled);
+  expect(await hasKey(inBeta)).toBe(true);
+});
+
+test('in an organization-wide installation a key entered on the page serves all its workspaces', async () => {
+  await install(bot, corp.id);
+  const person = [...bot.slack.world.people].find(({ teamId }) => teamId === corp.workspaces[0]?.id);
+  const somewhere = bot.slack.as(person?.id ?? '', undefined, person?.teamId);
+  const url = await requestConnectLink(somewhere);
+  expect((await fetchPage(url)).text).toContain('in corp-one.slack.com');
+  expect((await submitKey(url, bot.cdn.key)).status).toBe(200);
+  await somewhere.waitForMessage(offers('connect:forget'));
+  expect(await hasKey(somewhere)).toBe(true);
 });
 
 test('behind a proxy with a path, only listed workspaces and organizations install', async () => {
@@ -87,41 +131,10 @@ test('behind a proxy with a path, only listed workspaces and organizations insta
     listed.slack.script.fail('auth.revoke', 'internal_error');
     expect(await installThere(beta.id)).toBeGreaterThanOrEqual(400);
     expect(countRevoked()).toBe(1);
-    const inBeta = listed.slack.as(alice, channelIn(beta.id), beta.id);
+    const inBeta = listed.slack.as(alice, betaOps, beta.id);
     await inBeta.slash('connect');
     await inBeta.waitForMessage(says.notAllowed);
   } finally {
     await listed.stop();
   }
 });
-
-test('a job of a workspace that is no longer listed sends nothing to the CDN', async () => {
-  const env = await createPublicUrl();
-  // Its jobs are left to others.
-  const first = await startBot({ transport: 'http', install: 'oauth', role: 'web', env });
-  onTestFinished(() => first.stop());
-  const { acme } = first.slack.workspaces;
-  await install(first, acme.id);
-  await connect(first, alice, acmeOps, first.cdn.key, acme.id);
-  await saveSettings(first.slack, { operators: [alice] });
-  const person = first.slack.as(alice, acmeOps, acme.id);
-  const [script] = first.cdn.data.scripts;
-  await person.slash(`variable ${script?.Id} ${script?.variables[0]?.Id}`);
-  await person.waitForModal('variables:submit');
-  await person.submit({ required: 'true' });
-  await first.app.stop();
-
-  const before = first.cdn.requests.length;
-  const log = createMemoryLog();
-  const config = readConfig({ ...first.env, ALLOWED_WORKSPACES: 'T0OTHER00' });
-  const second = await buildApp({ config, log });
-  onTestFinished(() => second.stop());
-  await second.start();
-  await expect.poll(() => JSON.stringify(log.entries)).toMatch(/"job":"operation-run"/);
-  expect(first.cdn.requests.slice(before)).toEqual([]);
-});
-
-function channelIn(teamId: string): string {
-  const channels = [...bot.slack.world.channels.values()];
-  return channels.find((channel) => channel.teamId === teamId && channel.kind === 'channel')?.id ?? '';
-}

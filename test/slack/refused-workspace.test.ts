@@ -4,12 +4,14 @@ import { readConfig } from '../../src/app/config.ts';
 import { ask, connect, createPublicUrl, install, requestConnectLink, startBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { fetchPage } from '../support/page-client.ts';
+import { saveSettings } from '../support/settings.ts';
 import { alice, ops, says } from './words.ts';
 
 // A workspace that was listed: its keys, links and messages are still there when it is listed no more.
 
 const env = await createPublicUrl();
-const bot = await startBot({ transport: 'http', install: 'oauth', env });
+// Its jobs are left to the later one.
+const bot = await startBot({ transport: 'http', install: 'oauth', role: 'web', env });
 const { acme } = bot.slack.workspaces;
 await install(bot, acme.id);
 await connect(bot, alice, ops, bot.cdn.key, acme.id);
@@ -17,9 +19,16 @@ const person = bot.slack.as(alice, ops, acme.id);
 await ask(person, 'zones');
 await ask(person, 'help');
 const link = await requestConnectLink(person);
+await saveSettings(person, { operators: [alice] });
+const [script] = bot.cdn.data.scripts;
+await person.slash(`variable ${script?.Id} ${script?.variables[0]?.Id}`);
+await person.waitForModal('variables:submit');
+await person.submit({ required: 'true' });
+while (person.modal()) await person.closeModal();
 await person.slash('digest new');
 await person.waitForModal('digests:submit');
 await bot.app.stop();
+const asked = bot.cdn.requests.length;
 const log = createMemoryLog();
 const config = readConfig({ ...bot.env, ALLOWED_WORKSPACES: 'T0OTHER00' });
 const later = await buildApp({ config, log });
@@ -27,6 +36,11 @@ await later.start();
 afterAll(async () => {
   await later.stop();
   await bot.stop();
+});
+
+test('a job of a workspace that is no longer listed sends nothing to the CDN', async () => {
+  await expect.poll(() => JSON.stringify(log.entries)).toMatch(/"job":"operation-run"/);
+  expect(bot.cdn.requests.slice(asked)).toEqual([]);
 });
 
 const lastButton = (words: RegExp): string => {

@@ -42,25 +42,26 @@ const listIds = async (): Promise<string[]> => {
   return (facts as unknown as { data: { requests: Data[] } }).data.requests.map(({ request }) => request);
 };
 
+/** The arguments that ask for the deletion of a new volume. */
+const nameVolume = () => {
+  const { appId: app, volumeId: volume } = team.addVolume();
+  return { app, volume, reason };
+};
+const askForDeletion = (args: object = nameVolume()) => own.call('propose_volume_deletion', args);
+
 const askForForm = (variable: string) =>
   own.call('propose_variable_change', { script: '301', variable, new_value: true, reason });
 
 /** Requests to the CDN that are not reads. */
 const countWrites = (): number => team.bot.cdn.requests.filter(({ method }) => method !== 'GET').length;
 
-const cardsAbout = (volumeId: string): string[] =>
-  team.bob
-    .messages()
-    .filter(({ reads }) => reads.includes(volumeId))
-    .map(({ ts }) => ts);
-
 describe('where an approver decides', () => {
   beforeAll(() => start({ destroyApprovals: 1, changeApprovals: 1 }));
   afterAll(stop);
 
   test('a deletion is asked for, marked as the assistant’s, and runs when another person approves', async () => {
-    const { appId: app, volumeId: volume } = team.addVolume();
-    const asked = dataOf(await own.call('propose_volume_deletion', { app, volume, reason }));
+    const { app, volume } = nameVolume();
+    const asked = dataOf(await askForDeletion({ app, volume, reason }));
     expect(asked).toMatchObject({ state: 'waits_for_approval', approvals: { needed: 1, given: 0 } });
     const card = await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
     expect(readStable(card, { volume, app })).toMatchSnapshot('card');
@@ -95,21 +96,13 @@ describe('where an approver decides', () => {
   });
 
   test('ten equal asks are one request, one card; a fourth one that waits is refused', async () => {
-    const { appId: app, volumeId: volume } = team.addVolume();
-    const asked = { app, volume, reason };
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () => own.call('propose_volume_deletion', asked)),
-    );
+    const asked = nameVolume();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => askForDeletion(asked)));
     expect(new Set(answers.map((answer) => dataOf(answer).request)).size).toBe(1);
-    await team.bob.waitForMessage(({ reads }) => reads.includes(volume));
-    expect(cardsAbout(volume)).toHaveLength(1);
-    for (let nth = 0; nth < 2; nth += 1) {
-      const { appId, volumeId } = team.addVolume();
-      const more = { app: appId, volume: volumeId, reason };
-      expect(await own.call('propose_volume_deletion', more)).toMatchObject({ isError: false });
-    }
-    const { appId, volumeId } = team.addVolume();
-    const refused = await own.call('propose_volume_deletion', { app: appId, volume: volumeId, reason });
+    await team.bob.waitForMessage(({ reads }) => reads.includes(asked.volume));
+    expect(team.bob.messages().filter(({ reads }) => reads.includes(asked.volume))).toHaveLength(1);
+    for (let nth = 0; nth < 2; nth += 1) expect(await askForDeletion()).toMatchObject({ isError: false });
+    const refused = await askForDeletion();
     expect({ isError: refused.isError, text: readStable(refused.text) }).toMatchSnapshot();
   });
 
@@ -133,8 +126,8 @@ describe('where nobody else has to approve', () => {
   afterAll(stop);
 
   test('a deletion waits for a press of its person, and of nobody else', async () => {
-    const { appId: app, volumeId: volume } = team.addVolume();
-    const asked = dataOf(await own.call('propose_volume_deletion', { app, volume, reason }));
+    const { app, volume } = nameVolume();
+    const asked = dataOf(await askForDeletion({ app, volume, reason }));
     expect(asked.state).toBe('waits_for_you');
     const message = await team.alice.waitForMessage(({ reads }) => reads.startsWith('Your request'));
     expect(readStable(message, { volume, app })).toMatchSnapshot();
@@ -202,20 +195,20 @@ describe('where nobody else has to approve', () => {
 
   test('a call that is delivered again makes no second request, whatever became of the first', async () => {
     aheadMs += 24 * 60 * 60_000;
-    const { appId: app, volumeId: volume } = team.addVolume();
-    const call = { app, volume, reason };
-    const first = dataOf(await own.call('propose_volume_deletion', call));
+    const call = nameVolume();
+    const { app, volume } = call;
+    const first = dataOf(await askForDeletion(call));
     const message = await team.alice.waitForMessage(
       ({ reads }) => reads.startsWith('Your request') && reads.includes(volume),
     );
     await team.alice.press('approvals:cancel', { ts: message.ts });
-    const again = await own.call('propose_volume_deletion', call);
+    const again = await askForDeletion(call);
     expect(dataOf(again)).toMatchObject({ request: first.request, state: 'cancelled' });
     expect(
       readStable(String((again.facts as { summary?: string }).summary), { volume, app }),
     ).toMatchSnapshot();
     aheadMs += 6 * 60_000;
-    expect(dataOf(await own.call('propose_volume_deletion', call)).request).not.toBe(first.request);
+    expect(dataOf(await askForDeletion(call)).request).not.toBe(first.request);
   });
 
   test('nothing is asked for with a key that the CDN refuses', async () => {
@@ -223,10 +216,9 @@ describe('where nobody else has to approve', () => {
     const rights = data.accessKeys.get(key) ?? 'full';
     data.accessKeys.delete(key);
     const before = await listIds();
-    const { appId: app, volumeId: volume } = team.addVolume();
     const change = { script: '301', variable: '31', reason };
     const answers = [
-      await own.call('propose_volume_deletion', { app, volume, reason }),
+      await askForDeletion(),
       await own.call('propose_variable_change', { ...change, required: true }),
       await own.call('propose_variable_change', { ...change, new_value: true }),
     ];
@@ -238,8 +230,7 @@ describe('where nobody else has to approve', () => {
 
   test('while assistants may only read, both are refused', async () => {
     await configure(team.carol, { assistant: 'reading' });
-    const { appId: app, volumeId: volume } = team.addVolume();
-    const answer = await own.call('propose_volume_deletion', { app, volume, reason });
+    const answer = await askForDeletion();
     expect({ isError: answer.isError, text: readStable(answer.text) }).toMatchSnapshot();
   });
 

@@ -12,8 +12,10 @@ async function setUp(...frames: object[]) {
   const slack = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(slack, 'listening');
   let opened = 0;
+  const acknowledged: unknown[] = [];
   slack.on('connection', (socket) => {
     opened += 1;
+    socket.on('message', (data: Buffer) => acknowledged.push(JSON.parse(data.toString())));
     for (const frame of frames) socket.send(JSON.stringify(frame));
   });
   const url = `ws://127.0.0.1:${(slack.address() as AddressInfo).port}`;
@@ -21,7 +23,10 @@ async function setUp(...frames: object[]) {
   const receiver = createSocketReceiver({
     appToken: new Secret('xapp-1'),
     apiUrl: 'https://slack.invalid/api/',
-    deliver: async () => undefined,
+    deliver: async (body, ack) => {
+      if ('isFailing' in body) throw new Error('the database is away');
+      await ack();
+    },
     logger: createLibraryLog(log),
     log,
     fetch: async () => Response.json({ ok: true, url }),
@@ -33,7 +38,7 @@ async function setUp(...frames: object[]) {
   };
   /** Cuts the next connection once it is open. */
   const cut = (): void => void slack.once('connection', (socket) => socket.terminate());
-  return { receiver, log, frames, opened: () => opened, cut, close };
+  return { receiver, log, frames, acknowledged, opened: () => opened, cut, close };
 }
 
 test.each([
@@ -83,3 +88,16 @@ test.each([
     await close();
   },
 );
+
+test('what fails is not acknowledged, so that Slack sends it again', async () => {
+  const { receiver, acknowledged, close } = await setUp(
+    { type: 'hello' },
+    { type: 'slash_commands', envelope_id: 'failing', payload: { isFailing: true } },
+    { type: 'slash_commands', envelope_id: 'fine', payload: {} },
+  );
+  await receiver.start();
+  // Both connections get them.
+  await expect.poll(() => acknowledged.length).toBe(2);
+  expect(acknowledged).toEqual([1, 2].map(() => expect.objectContaining({ envelope_id: 'fine' })));
+  await close();
+});
