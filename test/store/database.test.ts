@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
@@ -66,6 +67,38 @@ test('a database of a newer version is refused in words', async () => {
   await expect(database.migrate()).rejects.toThrowErrorMatchingInlineSnapshot(
     `[UserError: The database was written by a newer version of the bot.]`,
   );
+});
+
+test('while one statement runs, the thread that asked goes on', async () => {
+  const { db } = await engines.embedded.emptyDatabase();
+  let turns = 0;
+  const over = new AbortController();
+  const others = (async () => {
+    while (!over.signal.aborted) {
+      await nextTurn();
+      turns += 1;
+    }
+  })();
+  await sql`select sum(n) from generate_series(1, 500000) as n`.execute(db);
+  over.abort();
+  await others;
+  expect(turns).toBeGreaterThan(20);
+});
+
+test('an answer larger than any buffer comes whole', async () => {
+  const { db } = await engines.embedded.emptyDatabase();
+  const { rows } = await sql<{ text: string }>`select repeat('ä', 5000000) as text`.execute(db);
+  expect(rows[0]?.text).toBe('ä'.repeat(5_000_000));
+});
+
+test('a connection that is given up takes its transaction with it', async () => {
+  const { db, pool } = await engines.embedded.emptyDatabase();
+  const client = await pool.connect();
+  await client.query('begin');
+  await client.query("insert into deliveries values ('one', now())");
+  client.release(true);
+  expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([]);
+  await sql`select 1`.execute(db);
 });
 
 async function readTimeLimit(db: Kysely<Schema>): Promise<unknown> {
