@@ -6,8 +6,6 @@ export const ops = 'C0OPS0000';
 
 /** Sentences that the tests of this folder wait for, or need in several places. */
 export const says = {
-  /** The CDN's own words. */
-  noScanning: /Upload Scanning is not available on your plan/,
   working: 'Working on it',
   busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
   busyMenu: 'The bot is busy: type again in a moment',
@@ -28,9 +26,7 @@ export const says = {
   page: {
     form: 'Connect your bunny.net API key',
     used: 'This link has been used',
-    expired: 'This link has expired',
     takenBack: 'This link was replaced',
-    closed: 'This link is closed',
     unknown: 'This link does not work',
     otherSite: 'That did not come from this page',
   },
