@@ -38,7 +38,9 @@ export function mixesAlphabets(name: string): boolean {
     .some((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);
 }
 
-const alphabets = [/\p{Script=Latin}/u, /\p{Script=Cyrillic}/u, /\p{Script=Greek}/u, /\p{Script=Armenian}/u];
+const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu', 'Coptic'].map(
+  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+);
 
 /** A number, a UUID, or letters and digits as in the ids that the CDN gives to apps. */
 export function looksLikeId(typed: string): boolean {

@@ -1,9 +1,13 @@
 import { domainToASCII } from 'node:url';
 
+const longestHost = 2_000;
+
 /** `https://CDN.example.com/a.jpg` → `cdn.example.com`, since people paste addresses. */
 export function readHost(typed: string): string {
+  // The patterns take the square of its length; a workflow may send any text.
   const host = typed
     .trim()
+    .slice(0, longestHost)
     .toLowerCase()
     .replace(/^#(?=\d+$)/u, '')
     // As in a sentence, and as Slack writes a link.

@@ -70,3 +70,7 @@ test.each([
 ])('a zone with the hostname %s is not found by %s', (hostname, typed) => {
   expect(hasHostname({ hostnames: [hostname] }, readHost(typed))).toBe(false);
 });
+
+test('of a text without an end no more than an address is read', () => {
+  expect(readHost('“'.repeat(100_000)).length).toBeLessThanOrEqual(2_000);
+});
