@@ -7,6 +7,7 @@ export const ops = 'C0OPS0000';
 /** Sentences that the tests of this folder wait for, or need in several places. */
 export const says = {
   working: 'Working on it',
+  reading: 'Reading your zones',
   busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
   busyMenu: 'The bot is busy: type again in a moment',
   waiting: 'Queued behind other commands.',

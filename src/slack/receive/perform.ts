@@ -9,6 +9,7 @@ import type { Answer, Context, OpenModal, Services, Setup } from '../../commands
 import { loadHome } from '../../commands/home.ts';
 import { createRefusal } from '../../commands/operations/propose.ts';
 import { features } from '../../commands/registry.ts';
+import { prefetchZones } from '../../commands/zones/lookup.ts';
 import { UserError } from '../../errors.ts';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -151,6 +152,16 @@ export const homeWork: Work = {
   route: {},
   run: (turn) => publishHome(turn),
 };
+
+/** Without a state of the zones it says that they are read, and shows what was found, once. */
+export async function openHome(turn: Interaction): Promise<void> {
+  const { context } = turn;
+  const { state } = context.zoneCache.forPerson(context.person);
+  if (state() || !(await context.decide('read')).allowed) return publishHome(turn);
+  await publishHome(turn, 'Reading your zones…');
+  await prefetchZones(context);
+  await publishHome(turn);
+}
 
 export async function publishHome({ context, client }: Interaction, note?: string): Promise<void> {
   const { blocks, ...view } = await loadHome(context, features);

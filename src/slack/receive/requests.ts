@@ -51,6 +51,7 @@ import {
 } from './modals.ts';
 import {
   homeWork,
+  openHome,
   perform,
   progressMs,
   publishHome,
@@ -204,7 +205,7 @@ function refuseOutdated(what: 'button' | 'shortcut') {
 }
 
 export async function runHome(deps: SlackDeps, body: { readonly event_id: string }): Promise<void> {
-  await perform(deps, { kind: 'home', body, claim: body.event_id }, homeWork);
+  await perform(deps, { kind: 'home', body, claim: body.event_id }, { ...homeWork, run: openHome });
 }
 
 /** The Home tab says so while a press takes long. */
