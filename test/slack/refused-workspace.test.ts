@@ -53,6 +53,7 @@ test.each([
   ['a command that needs no right', () => person.slash('help')],
   ['a command that opens a form', () => person.slash('alert new')],
   ['a press', () => person.press(lastButton(/help:run[^"]*/u))],
+  ['a menu', () => person.suggest('target', 'a')],
   ['a form', () => person.submit({})],
   ['a mention', () => person.say(`<@${bot.slack.workspaces.acme.botUserId}> zones`)],
   ['a shortcut', () => person.shortcut('home:menu')],
