@@ -8,12 +8,10 @@ export async function prepareAssistant({ slack, cdn }: Pick<Playground, 'slack' 
   await alice.slash('connect');
   const offer = await alice.waitForMessage(({ blocks }) => JSON.stringify(blocks).includes('/connect/'));
   const page = /http[^"]*\/connect\/[\w-]+/u.exec(JSON.stringify(offer.blocks))?.[0] ?? '';
-  const form = await (await fetch(page)).text();
-  const formToken = /name="formToken" value="([^"]*)"/u.exec(form)?.[1] ?? '';
   await fetch(page, {
     method: 'POST',
     headers: { origin: new URL(page).origin, 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ formToken, accessKey: cdn.key }),
+    body: new URLSearchParams({ accessKey: cdn.key }),
   });
   await alice.slash('settings assistant');
   await alice.waitForModal('settings:submit');

@@ -171,12 +171,10 @@ async function connect(slack: SlackSimulator, userId: string, accessKey: string)
     while (person.modal()) await person.closeModal();
     return;
   }
-  const form = await (await fetch(link)).text();
-  const formToken = /name="formToken" value="([^"]*)"/u.exec(form)?.[1] ?? '';
   const answer = await fetch(link, {
     method: 'POST',
     headers: { origin: new URL(link).origin, 'sec-fetch-site': 'same-origin' },
-    body: new URLSearchParams({ formToken, accessKey }),
+    body: new URLSearchParams({ accessKey }),
   });
   if (!answer.ok) throw new Error(`the page for keys answered ${answer.status}`);
 }

@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
@@ -138,14 +138,6 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
 }
 
 const endedByRefusals = sql<EndOfLink | null>`case when refusals >= ${maxRefusals} then 'refused' end`;
-
-export function createFormToken(token: string): string {
-  return createHmac('sha256', token).update('cdn-chatops connect form').digest('base64url');
-}
-
-export function isFormToken(token: string, given: string): boolean {
-  return timingSafeEqual(Buffer.from(hashOf(given)), Buffer.from(hashOf(createFormToken(token))));
-}
 
 function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('hex');

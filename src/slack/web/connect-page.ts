@@ -3,8 +3,6 @@ import { z } from 'zod';
 import { isSecretLike } from '../../auth/audit/audit.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
 import {
-  createFormToken,
-  isFormToken,
   type KeyLink,
   type KeyLinks,
   type KeyPage,
@@ -66,7 +64,6 @@ const tokenFields = z.object({
 const address = new RegExp(`^/connect/(?<token>${tokenShape})(?:/(?<step>client))?$`);
 
 interface Visit {
-  readonly request: IncomingMessage;
   readonly token: string;
   readonly link: KeyLink;
   readonly form: string;
@@ -97,32 +94,24 @@ export function createConnectPage(options: ConnectPageOptions) {
     const link = await links.find(token);
     if (!link) return pages.unknown;
     await options.assertInstalled(link.person);
-    const here = { request, token, link, form: step === undefined ? token : `../${token}` };
-    const isSent = request.method === 'POST';
-    if (!isSent && request.method !== 'GET' && request.method !== 'HEAD') return pages.methodNotAllowed;
+    if (!['GET', 'HEAD', 'POST'].includes(request.method ?? '')) return pages.methodNotAllowed;
     if (link.state !== 'open') return { status: 410, body: views.renderLinkEnded(link.state) };
-    if (isSent) {
-      const fields = await readFields(here);
-      if ('status' in fields) return fields;
+    const here = { token, link, form: step === undefined ? token : `../${token}` };
+    if (request.method === 'POST') {
+      const fields = await pages.readPageForm(request, origin);
+      if (typeof fields === 'string') return pages.refuse(fields, here.form);
+      markVerified(request);
       return step === 'client' ? makeToken(here, fields) : submit(here, fields);
     }
     if (step !== 'client') return show(here);
-    const form = {
-      shownFor: link.shownFor,
-      formToken: createFormToken(token),
-      postTo: `${here.form}/client`,
-    };
-    return { status: 200, body: views.renderTokenForm({ ...form, longestDays: longestTokenDays }) };
+    const about = { shownFor: link.shownFor, postTo: `${here.form}/client`, longestDays: longestTokenDays };
+    return { status: 200, body: views.renderTokenForm(about) };
   };
 
-  const show = (
-    { token, link, form }: Visit,
-    problem?: KeyProblem,
-    status = problem ? 422 : 200,
-  ): pages.Reply => {
+  const show = ({ link, form }: Visit, problem?: KeyProblem, status = problem ? 422 : 200): pages.Reply => {
     const minutesLeft = Math.ceil((link.expiresAt.getTime() - now().getTime()) / minuteMs);
-    const about = { shownFor: link.shownFor, formToken: createFormToken(token), postTo: form };
-    return { status, body: views.renderKeyForm({ ...about, minutesLeft, keysAt, problem }) };
+    const about = { shownFor: link.shownFor, postTo: form, minutesLeft, keysAt, problem };
+    return { status, body: views.renderKeyForm(about) };
   };
 
   /** Shows the end of the link if it has ended. */
@@ -131,14 +120,6 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (!link) return pages.unknown;
     if (link.state !== 'open') return { status: 410, body: views.renderLinkEnded(link.state) };
     return otherwise({ ...here, link });
-  };
-
-  const readFields = async ({ token, request, form }: Visit): Promise<URLSearchParams | pages.Reply> => {
-    const fields = await pages.readPageForm(request, origin);
-    if (typeof fields === 'string') return pages.refuse(fields, form);
-    if (!isFormToken(token, fields.get('formToken') ?? '')) return pages.refuse('cross-site', form);
-    markVerified(request);
-    return fields;
   };
 
   const submit = async (here: Visit, fields: URLSearchParams): Promise<pages.Reply> => {

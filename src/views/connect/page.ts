@@ -4,7 +4,6 @@ import type { Connected, KeyProblem } from './connect.ts';
 
 export function renderKeyForm(page: {
   readonly shownFor: string;
-  readonly formToken: string;
   readonly minutesLeft: number;
   readonly postTo: string;
   readonly keysAt: string | undefined;
@@ -22,7 +21,6 @@ export function renderKeyForm(page: {
 <p class="soft">Not you? Close this page: that person would act with the key you enter here.</p>
 ${problem ? renderNote('bad', problem) : ''}
 <form method="post" action="${page.postTo}" autocomplete="off">
-<input type="hidden" name="formToken" value="${page.formToken}">
 <label for="accessKey">API key</label>
 <input id="accessKey" name="accessKey" type="password" required maxlength="500" autofocus autocomplete="off" autocapitalize="none" autocorrect="off" spellcheck="false" data-1p-ignore data-lpignore="true" aria-describedby="hint"${problem ? { markup: ' aria-invalid="true"' } : ''}>
 <p class="hint" id="hint">Copy it from ${panel}. It replaces the key you connected before.</p>
@@ -218,7 +216,6 @@ button, .button {
 /** Posts to `postTo`, relative to the page. */
 export function renderTokenForm(page: {
   readonly shownFor: string;
-  readonly formToken: string;
   readonly postTo: string;
   readonly longestDays: number;
 }): string {
@@ -228,7 +225,6 @@ export function renderTokenForm(page: {
 <p>A client with it acts as you: it reads what you may read, and asks for what you may ask for.</p>
 <p class="who"><span>This page creates a token for</span><strong>${page.shownFor}</strong></p>
 <form method="post" action="${page.postTo}" autocomplete="off">
-<input type="hidden" name="formToken" value="${page.formToken}">
 <label for="name">Where it is used</label>
 <input id="name" name="name" required maxlength="40" autofocus placeholder="laptop">
 <label for="days">Expires after (days)</label>

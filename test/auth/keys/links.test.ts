@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
-import { createFormToken, createKeyLinks, isFormToken } from '../../../src/auth/keys/tokens.ts';
+import { createKeyLinks } from '../../../src/auth/keys/tokens.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
@@ -95,18 +95,6 @@ test('five refused keys end a link; a check that failed otherwise is not counted
   }
   expect(await links.stateOf(token)).toBe('refused');
   expect(await links.claim(token)).toBeUndefined();
-});
-
-test('a form belongs to the page of its own link', () => {
-  const formToken = createFormToken('one');
-  expect(isFormToken('one', formToken)).toBe(true);
-  for (const [token, given] of [
-    ['other', formToken],
-    ['one', formToken.slice(1)],
-    ['one', ''],
-    ['one', 'one'],
-  ] as const)
-    expect(isFormToken(token, given)).toBe(false);
 });
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
