@@ -3,13 +3,12 @@ import { jobs } from '../app/jobs.ts';
 import { keyringSource, sealedTables } from '../app/keyring-service.ts';
 import { verifyChains } from '../auth/audit/audit.ts';
 import { readKeyring } from '../auth/keyring/keyring.ts';
-import { findUnopened } from '../auth/keyring/rewrap.ts';
-import { createSealer } from '../auth/keys/sealing.ts';
+import { checkKeyring } from '../auth/keyring/rewrap.ts';
 import { UserError } from '../errors.ts';
 import { type Database, openDatabase } from '../store/database.ts';
 import { exportDatabase, importDatabase, type Moved } from '../store/move.ts';
 import { createQueue } from '../store/queue.ts';
-import { countOf, formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
+import { formatCount, pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 
 /** `npm run db`. False where all was imported, but the audit is not intact or rows do not open. @throws UserError */
@@ -48,9 +47,9 @@ async function importFrom(file: string, config: StoreConfig, { log, print }: Ter
   }
 }
 
-function describe({ tables, rows, schema, made, engine, bot }: Moved): string {
+function describe({ tables, rows, made, engine, bot }: Moved): string {
   const source = engine === 'embedded' ? 'an embedded database' : 'PostgreSQL';
-  return `${formatCount(rows, 'row')} of ${formatCount(tables, 'table')} (${source}, ${schema}, version ${bot}, as of ${made})`;
+  return `${formatCount(rows, 'row')} of ${formatCount(tables, 'table')} (${source}, version ${bot}, as of ${made})`;
 }
 
 async function checkAudit({ db }: Database, print: Terminal['print']): Promise<boolean> {
@@ -71,20 +70,17 @@ async function checkSealed(
 ): Promise<boolean> {
   const sealed = await db.selectFrom('sealed_versions').select('kind').limit(1).execute();
   if (sealed.length === 0) return true;
-  const read = await readKeyring({ ...keyringSource(config), inUse: true }).catch((error: unknown) => {
+  try {
+    const { keyring } = await readKeyring({ ...keyringSource(config), inUse: true });
+    await checkKeyring(db, keyring, sealedTables);
+    print('The keyring opens the sealed rows.');
+    return true;
+  } catch (error) {
     if (!(error instanceof UserError)) throw error;
-    print(`Sealed rows were NOT checked: ${error.message}`);
+    print(`The sealed rows do NOT open: ${error.message}`);
     print('Use the keyring of the other database, then run: npm run keys -- status');
-    return undefined;
-  });
-  if (!read) return false;
-  const { rows, unopened } = await findUnopened(db, createSealer(read.keyring), sealedTables);
-  if (unopened.length === 0) print(`The keyring opens every sealed row: ${formatInteger(rows)}.`);
-  else {
-    print(`The keyring does NOT open ${countOf(unopened.length, rows, 'sealed row')}.`);
-    print('Use the keyring of the other database; npm run keys -- status shows which keys they need.');
+    return false;
   }
-  return unopened.length === 0;
 }
 
 /** `npm run migrate`: makes all that a start needs, so that the bot may run as a user who may not. @throws UserError */

@@ -7,7 +7,6 @@ import {
   describeUse,
   destroyRowsByKey,
   findMissingKeys,
-  findUnopened,
   rewrap,
 } from '../auth/keyring/rewrap.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
@@ -65,13 +64,10 @@ export async function printStatus({ db, read: { keyring, source }, print }: Step
   if (missing.length > 0) print('Missing, so these rows do not open:');
   for (const one of missing) print(`  ${one}  ${describeUse(use, one)}`);
   const waiting = keyring.ids.some((one) => one !== id && describeUse(use, one) !== undefined);
-  if (waiting) print(`Running processes reseal everything under ${id} within minutes.`);
+  if (waiting)
+    print(`Running processes reseal everything under ${id} within minutes. What stays does not open.`);
   if (keyring.ids.length > 1)
     print('Remove a key once every process runs with this list, and keep it with the backups that need it.');
-  const { unopened } = await findUnopened(db, createSealer(keyring), sealedTables);
-  if (unopened.length === 0) return;
-  print(`${pluralize(unopened.length, 'row')} not opened: missing keys, or rows that were altered.`);
-  for (const whose of unopened.slice(0, 20)) print(`  ${whose}`);
 }
 
 /** Destroys the rows that only this key could open, where it is lost or they are altered. */

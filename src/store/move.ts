@@ -10,7 +10,7 @@ import { version } from '../lib/version.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Database, findExistingTables, findSchemaState } from './database.ts';
 import { createQueue } from './queue.ts';
-import { type Db, migrationProvider, type Trx } from './schema.ts';
+import type { Db, Trx } from './schema.ts';
 
 // A file of lines: a header, for each table its head and a JSON object a row, then the SHA-256 of all before.
 
@@ -23,8 +23,6 @@ const header = z.object({
   bot: z.string(),
   made: z.string(),
   engine: z.enum(['embedded', 'postgres']),
-  /** The newest migration, and the version of the queue's tables. */
-  schema: z.string(),
 });
 const tableHead = z.object({ table: z.string(), rows: z.int() });
 
@@ -59,8 +57,7 @@ export async function exportDatabase({ db, engine }: Database, path: string): Pr
       await append(text);
     };
     const made = new Date().toISOString();
-    const schema = await findVersion(trx);
-    const head = { format, version: formatVersion, bot: version, made, engine, schema } as const;
+    const head = { format, version: formatVersion, bot: version, made, engine } as const;
     await write(`${JSON.stringify(head)}\n`);
     const total = { tables: 0, rows: 0 };
     for (const table of await findExistingTables(trx)) {
@@ -84,13 +81,6 @@ export async function importDatabase(database: Database, path: string, log: Log)
   await queue.start({ jobs: [], ports: {}, work: false });
   await queue.stop();
   const importing = database.db.transaction().execute(async (trx) => {
-    const schema = await findVersion(trx);
-    // A database whose queue never ran has no jobs.
-    if (schema !== head.schema && !schema.startsWith(`${head.schema}, `))
-      throw new UserError(
-        `The file was written by version ${head.bot} of the bot, and its tables (${head.schema}) are not those of this version.`,
-        'Import it with that version. Nothing was changed.',
-      );
     const total = await fillTables(trx, path);
     await continueSequences(trx);
     return { ...head, ...total };
@@ -133,10 +123,11 @@ async function checkFile(path: string) {
   const { data: head } = header.safeParse(parseJson(first ?? ''));
   if (!head)
     throw new UserError(`The file ${path} was not written by “npm run db -- export”.`, 'Check the path.');
-  if (head.version !== formatVersion)
+  // Its tables, and those of the queue, may be others.
+  if (head.version !== formatVersion || head.bot !== version)
     throw new UserError(
-      `The file ${path} was written by version ${head.bot} of the bot, in a form that this version does not know.`,
-      `Import it with version ${head.bot}. Nothing was changed.`,
+      `The file ${path} was written by version ${head.bot} of the bot, and this is version ${version}.`,
+      `Import it with version ${head.bot}, and upgrade then. Nothing was changed.`,
     );
   if (last !== JSON.stringify({ sha256: hash.digest('hex') }))
     throw new UserError(
@@ -205,18 +196,6 @@ async function continueSequences(trx: Trx): Promise<void> {
 async function countRows(db: Db, table: string): Promise<number> {
   const { rows } = await sql<{ rows: number }>`select count(*) as rows from ${sql.raw(table)}`.execute(db);
   return rows[0]?.rows ?? 0;
-}
-
-async function findVersion(db: Db): Promise<string> {
-  const newest =
-    Object.keys(await migrationProvider.getMigrations())
-      .sort()
-      .at(-1) ?? '';
-  const { rows: tables } = await sql<{ found: string | null }>`
-    select to_regclass('pgboss.version') as found`.execute(db);
-  if (!tables[0]?.found) return newest;
-  const { rows } = await sql<{ version: number }>`select version from pgboss.version`.execute(db);
-  return `${newest}, queue ${rows[0]?.version}`;
 }
 
 const rowsAtOnce = 200;

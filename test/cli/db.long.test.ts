@@ -59,7 +59,7 @@ async function run(env: Env, ...words: string[]): Promise<{ said: string; code: 
 /** Without what differs from run to run, or changes with every table. */
 function makeStable(said: string): string {
   return readStable(said, { directory })
-    .replaceAll(/, \d{4}-[\w-]+, queue \d+, version [\d.]+, as of \S+\)/g, ', <versions>)')
+    .replaceAll(/, version [\d.]+, as of \S+\)/g, ', <versions>)')
     .replaceAll(/-\w{6}\b/g, '')
     .replaceAll(/[\d,]+( rows of )\d+( tables)/g, '<n>$1<n>$2')
     .replaceAll(/\([^()]+ process \d+\)/g, '(<process>)')

@@ -11,7 +11,6 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { exportDatabase, importDatabase } from '../../src/store/move.ts';
 import { createQueue, defineJob } from '../../src/store/queue.ts';
-import { migrationProvider } from '../../src/store/schema.ts';
 import { acme, beta, insertRecords } from '../auth/audit/tampering.ts';
 import { createMemoryLog, deleteRows, prepareEngines } from '../support/engines.ts';
 import { fillTables } from '../support/fill-tables.ts';
@@ -68,18 +67,13 @@ async function newFile(): Promise<string> {
   return join(await createTempDirectory(), 'moved.ndjson');
 }
 
-const newest =
-  Object.keys(await migrationProvider.getMigrations())
-    .sort()
-    .at(-1) ?? '';
-
 /** The words of a refusal, without what differs from run to run, or changes with every table. */
 const refusal = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'not refused',
     (error: unknown) => {
       if (!(error instanceof UserError)) throw error;
-      return readStable(`${error.message} ${error.hint}`, { newest, version })
+      return readStable(`${error.message} ${error.hint}`, { version })
         .replaceAll(/\/\S+\//g, '<directory>/')
         .replaceAll(/line \d+/g, 'line <n>')
         .replaceAll(/chatops_test_\w+/g, '<database>');
@@ -168,9 +162,8 @@ test('what is not whole, or goes onto rows, is refused, and changes nothing', as
   await target.close();
 });
 
-test('a database, file or queue of another version is refused', async () => {
+test('a database or file of another version is refused', async () => {
   const source = await (await embedded.createLocation()).open();
-  await sql`update pgboss.version set version = 999`.execute(source.db);
   const path = await newFile();
   await exportDatabase(source, path);
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(source.db);
@@ -178,14 +171,8 @@ test('a database, file or queue of another version is refused', async () => {
   await source.close();
 
   const target = await openEmpty(embedded, 'prepared');
+  await writeFile(path, replaceIn(await readFile(path, 'utf8'), `"bot":"${version}"`, '"bot":"9.9.9"'));
   refusals.push(await refusal(importDatabase(target, path, log)));
-  for (const [from, to] of [
-    [newest, '9999-later'],
-    ['9999-later', '0001-auth'],
-  ] as const) {
-    await writeFile(path, replaceIn(await readFile(path, 'utf8'), from, to));
-    refusals.push(await refusal(importDatabase(target, path, log)));
-  }
   expect(refusals).toMatchSnapshot();
   expect((await sql`select 1 from pgboss.queue`.execute(target.db)).rows).toEqual([]);
   await target.close();

@@ -7,7 +7,6 @@ import {
   createSealer,
   newestVersion,
   type Owner,
-  openRow,
   ownerColumn,
   readKeyId,
   SealError,
@@ -90,23 +89,6 @@ function ifOpens<T>(opening: Promise<T>): Promise<T | undefined> {
     if (error instanceof SealError) return undefined;
     throw error;
   });
-}
-
-/** Tries every sealed row: whose do not open (`tenant/user`). */
-export async function findUnopened(
-  db: Db,
-  sealer: Sealer,
-  tables: readonly SealedTable[],
-): Promise<{ readonly rows: number; readonly unopened: readonly string[] }> {
-  let count = 0;
-  const unopened: string[] = [];
-  for await (const rows of readRows(db, tables)) {
-    count += rows.length;
-    for (const row of rows)
-      if (!(await ifOpens(openRow(sealer, row, row.slot))))
-        unopened.push(`${row.slot.tenant}/${row.slot.userId}`);
-  }
-  return { rows: count, unopened };
 }
 
 interface SealedRow extends VersionedRow {
