@@ -4,10 +4,9 @@ import type { Sharing } from '../../commands/define.ts';
 import { isPassingCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
-import { isNative } from '../../views/blocks/native.ts';
 import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
-import { type PostToResponseUrl } from './clients.ts';
+import type { PostToResponseUrl } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import type { Respond, Route } from './responder.ts';
 import { discardFiles, type Slack } from './slack-port.ts';
@@ -30,42 +29,40 @@ interface SharingOptions {
 // Pages of a thousand channels.
 const maxPages = 5;
 
-/** By response_url where it was asked, else as the bot, which must be in the channel. */
+/** As the bot; by response_url where it was asked, if the bot may not write there. */
 export function createSharing(options: SharingOptions): Sharing {
   const { route, slack, log } = options;
 
   const deliver: Sharing['post'] = async (message, { channel, threadTs: thread, files }) => {
     const id = randomBytes(8).toString('hex');
-    const byClient = () => slack.post(channel, message, { id, thread });
     // A file needs the post's own thread, which only the bot's message tells.
     const url = channel === route.channelId && files.length === 0 ? route.responseUrl : undefined;
-    if (url === undefined) {
-      const posted = await byClient();
-      try {
-        if (files.length > 0) await slack.share(files, { channel, thread: thread ?? posted.ts });
-        return 'posted';
-      } catch (error) {
-        log.warn({ channel, error }, 'cannot share the file of an answer');
-        return 'post-only';
-      }
-    }
-    if (message.blocks?.some(isNative) && (await isDone(byClient()))) return 'posted';
+    const posted = await slack.post(channel, message, { id, thread }).catch(async (error: unknown) => {
+      const isRefused = error instanceof SlackFailure && error.outcome === 'refused';
+      if (!isRefused || error.code === 'held_back' || url === undefined) throw error;
+      log.info({ reason: error.code }, 'Slack refused a post, sharing by response_url');
+      await options
+        .postToResponseUrl(options.tenant, url, {
+          text: message.text,
+          blocks: message.blocks,
+          response_type: 'in_channel',
+          // Else the answer that holds the button would be overwritten.
+          replace_original: false,
+          ...(thread === undefined ? {} : { thread_ts: thread }),
+        })
+        .catch((failure: unknown) => {
+          throw readSlackError(failure) === undefined ? failure : error;
+        });
+      return undefined;
+    });
+    if (!posted || files.length === 0) return 'posted';
     try {
-      await options.postToResponseUrl(options.tenant, url, {
-        text: message.text,
-        blocks: message.blocks,
-        response_type: 'in_channel',
-        // Else the answer that holds the button would be overwritten.
-        replace_original: false,
-        ...(thread === undefined ? {} : { thread_ts: thread }),
-      });
+      await slack.share(files, { channel, thread: thread ?? posted.ts });
+      return 'posted';
     } catch (error) {
-      const reason = readSlackError(error);
-      if (reason === undefined) throw error;
-      log.info({ reason }, 'Slack refused a response_url, sharing as the bot');
-      await byClient();
+      log.warn({ channel, error }, 'cannot share the file of an answer');
+      return 'post-only';
     }
-    return 'posted';
   };
 
   /** Also undefined where Slack does not let the bot look. @throws where it may say it later. */
@@ -131,22 +128,14 @@ export function createSharing(options: SharingOptions): Sharing {
       return !found?.is_private || (await isMember(found.id)) ? found?.id : undefined;
     },
     async isSeen(channel) {
-      const client = await slack.client();
-      try {
-        const { channel: found } = await client.conversations.info({ channel });
-        if (!found?.is_private) return true;
-      } catch (error) {
-        const code = readSlackError(error);
-        if (isPassingCode(code)) throw error;
-        // Then the check of who reads there decides.
-        return code !== 'channel_not_found';
-      }
-      return isMember(channel);
+      const found = await slack.readChannel(channel);
+      // Then the check of who reads there decides.
+      if ('unknown' in found) return found.unknown !== 'channel_not_found';
+      return !found.is_private || isMember(channel);
     },
     async hasBot(channel) {
-      const client = await slack.client();
-      const found = await client.conversations.info({ channel }).catch(() => undefined);
-      return found?.channel?.is_member !== false;
+      const found = await slack.readChannel(channel).catch(() => ({ unknown: 'no_answer' }));
+      return 'unknown' in found || found.is_member !== false;
     },
     readAudience: (channel) =>
       slack.readAudience(channel).catch((error: unknown) => {
@@ -154,16 +143,6 @@ export function createSharing(options: SharingOptions): Sharing {
         throw error;
       }),
   };
-}
-
-async function isDone(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call;
-    return true;
-  } catch (error) {
-    if (error instanceof SlackFailure && error.outcome === 'refused') return false;
-    throw error;
-  }
 }
 
 /** Undefined = nothing was posted, and the failure explains itself. */

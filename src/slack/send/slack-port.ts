@@ -102,9 +102,15 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
             : functions.completeSuccess({ ...which, ...end }),
         );
       }),
-    readAudience: (channel) => call((slack) => readAudience(slack, channel)),
+    readChannel: (channel: string) => call((slack) => readChannel(slack, channel)),
+    readAudience: (channel) =>
+      call(async (slack): Promise<Audience> => {
+        const found = await readChannel(slack, channel);
+        if ('unknown' in found) return found;
+        return found.is_ext_shared || found.is_pending_ext_shared ? 'others' : 'own';
+      }),
     deleteFile: (file) => call(({ files }) => unlessAbsent(files.delete({ file }))),
-  } satisfies SlackPort & Record<'client' | 'findDirectMessages', unknown>;
+  } satisfies SlackPort & Record<'client' | 'findDirectMessages' | 'readChannel', unknown>;
 }
 
 async function unlessAbsent(call: Promise<unknown>): Promise<void> {
@@ -115,11 +121,10 @@ async function unlessAbsent(call: Promise<unknown>): Promise<void> {
   }
 }
 
-/** @throws errors that pass */
-async function readAudience(client: WebClient, channel: string): Promise<Audience> {
+/** `unknown`: Slack's reason where the bot may not look. @throws errors that pass */
+async function readChannel(client: WebClient, channel: string) {
   try {
-    const { channel: found } = await client.conversations.info({ channel });
-    return found?.is_ext_shared || found?.is_pending_ext_shared ? 'others' : 'own';
+    return (await client.conversations.info({ channel })).channel ?? {};
   } catch (error) {
     const code = readSlackError(error);
     if (code === undefined || isPassingCode(code)) throw error;
