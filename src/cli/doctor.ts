@@ -5,7 +5,7 @@ import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
 import { findChannels, type Subject } from '../app/doctor/network.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { UserError } from '../errors.ts';
-import { createNativeSupport } from '../slack/send/native-blocks.ts';
+import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { findSchemaState, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
@@ -47,7 +47,7 @@ export const doctorCommand: Command = async (words, terminal) => {
         if (installing.kind === 'oauth') return undefined;
         return { token: installing.botToken, channels: current ? await findChannels(current) : [] };
       },
-      support: createNativeSupport({ now }),
+      native: createNativeBlocks({ log, now }),
       ...(key ? { drift: createDriftWatch({ log, now, count: () => undefined }) } : {}),
       probe,
       key,

@@ -5,7 +5,7 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { createClients, createLibraryLog } from '../../src/slack/send/clients.ts';
 import { createEgress } from '../../src/slack/send/egress.ts';
 import { createJobPorts, type JobPortsOptions } from '../../src/slack/send/job-ports.ts';
-import { createNativeBlocks, createNativeSupport } from '../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks } from '../../src/slack/send/native-blocks.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createQueue } from '../../src/store/queue.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
@@ -40,7 +40,7 @@ const { slack } = createJobPorts({
     apiUrl,
     logger: createLibraryLog(log),
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ now }) }),
+    sendNativeBlocks: createNativeBlocks({ log, now }).send,
   }),
   egress,
   apiUrl,

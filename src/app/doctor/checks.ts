@@ -147,7 +147,7 @@ async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Fin
     return [{ check: 'cdn answers', state: 'skipped', says }];
   }
   const cdn = createCdn({ ...config.cdn, fetch, onDrift: drift.report });
-  const found = key ? [await checkKey(cdn, key, config.panel.keys)] : [];
+  const found = key ? [await checkKey(cdn, key)] : [];
   return [...found, drift.examine()];
 }
 

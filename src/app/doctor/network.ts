@@ -8,11 +8,12 @@ import { explainNetworkFailure } from '../../lib/network-failure.ts';
 import { findProxy } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
-import { createLibraryLog } from '../../slack/send/clients.ts';
-import type { NativeSupport } from '../../slack/send/native-blocks.ts';
+import { createLibraryLog, createSlackClock } from '../../slack/send/clients.ts';
+import { describeApiError } from '../../slack/receive/failures.ts';
+import type { NativeBlocks, SendNativeBlocks } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
 import { createLogger } from '../../telemetry/log.ts';
-import type { Message } from '../../views/blocks/blocks.ts';
+import { stripMarkup } from '../../views/blocks/text.ts';
 import { type Finding, probes } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import type { createDriftWatch } from '../drift.ts';
@@ -28,7 +29,7 @@ export interface Subject {
   readonly closed?: Finding | undefined;
   /** Undefined where the bot serves many, and none of them asks. */
   readonly findWorkspace?: () => Promise<Workspace | undefined>;
-  readonly support?: Pick<NativeSupport, 'list' | 'record'> | undefined;
+  readonly native?: Pick<NativeBlocks, 'send' | 'find'> | undefined;
   readonly probe?: string | undefined;
   readonly key?: Secret | undefined;
   /** Where answers of the CDN differed from the specification; undefined where none are seen. */
@@ -145,38 +146,27 @@ function describeUnreached(error: unknown, url: string): { says: string; fix: st
     : { says: `${new URL(url).host} does not answer.`, fix: 'Check the address and the bot’s network.' };
 }
 
-export async function checkKey(
-  cdn: { withKey(key: Secret): CdnClient },
-  key: Secret,
-  keysAt: string | undefined,
-): Promise<Finding> {
+export async function checkKey(cdn: { withKey(key: Secret): CdnClient }, key: Secret): Promise<Finding> {
   const check = 'cdn key';
   try {
     const { total, zones } = await cdn.withKey(key).pullZones.firstPage();
     return { check, state: 'ok', says: `sees ${total ?? zones.length} pull zones` };
   } catch (error) {
-    return { check, ...describeRefusedByCdn(error, keysAt) };
+    return { check, ...describeRefusedByCdn(error) };
   }
 }
 
-export function describeRefusedByCdn(error: unknown, keysAt?: string): Omit<Finding, 'check'> {
+export function describeRefusedByCdn(error: unknown): Omit<Finding, 'check'> {
   if (error instanceof UserError) return { state: 'failed', says: error.message };
   if (!(error instanceof ApiError)) throw error;
-  const { network, code, status, requestId } = error;
-  if (network) return { state: 'failed', says: network.message, fix: network.hint };
-  const details = [status && `HTTP ${status}`, requestId && `request ${requestId}`]
-    .filter(Boolean)
-    .join(', ');
-  // Only a refused key is about the key.
-  const copyKey = `Copy the key from ${keysAt ?? 'the control panel'} again; resetting it there disables the old one.`;
-  const fix = code === 'key_refused' ? copyKey : 'Try again in a minute.';
-  return { state: 'failed', says: details ? `${code} (${details})` : code, fix };
+  const { message, hint } = describeApiError(error);
+  return { state: 'failed', says: stripMarkup(message), fix: stripMarkup(hint) };
 }
 
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
 export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
-  const { support, probe } = subject;
+  const { probe } = subject;
   const check = 'slack token';
   const client = createClient(token, subject);
   const answer = await client.auth.test().catch((error: unknown) => {
@@ -192,7 +182,7 @@ export async function checkWorkspace({ token, channels }: Workspace, subject: Su
   ];
   for (const channel of channels) found.push(await checkChannel(client, channel, subject));
   const probed = probe === undefined ? [] : await probeNativeBlocks(client, probe, tenant, subject);
-  return [...found, ...describeSupport(support?.list(tenant) ?? []), ...probed];
+  return [...found, ...describeNativeBlocks(tenant, subject), ...probed];
 }
 
 function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
@@ -265,26 +255,16 @@ const maxSkewSeconds = 240;
 
 export async function checkClock(subject: Subject): Promise<Finding[]> {
   const check = 'clock';
-  const skew = await (subject.running?.findSkew() ?? askSkew(subject));
-  if (typeof skew === 'object') return [{ check, state: 'failed', ...skew }];
-  // Whether Slack can be reached is another question for a running bot.
-  if (skew === undefined) return [{ check, state: 'skipped', says: 'Slack’s answer has no time' }];
+  const { apiUrl } = subject.config.slack;
+  const skew = await (subject.running?.findSkew() ??
+    createSlackClock({ apiUrl, fetch: subject.slackFetch, now: subject.now }).refresh());
+  // Whether Slack can be reached is another question.
+  if (skew === undefined) return [{ check, state: 'skipped', says: 'Slack did not tell its time' }];
   const seconds = Math.round(skew);
   if (Math.abs(seconds) <= maxSkewSeconds) return [{ check, state: 'ok', says: `${seconds} s from Slack’s` }];
   const where = seconds > 0 ? 'ahead of' : 'behind';
   const says = `this machine’s clock is ${Math.abs(seconds)} s ${where} Slack’s: set it by NTP, since deliveries that seem older than five minutes are refused`;
   return [{ check, state: 'failed', says, fix: 'Set the clock by NTP.' }];
-}
-
-async function askSkew({ config, slackFetch, now }: Subject) {
-  const url = `${config.slack.apiUrl}api.test`;
-  try {
-    const answer = await slackFetch(url, { method: 'POST', signal: AbortSignal.timeout(5_000) });
-    const theirs = Date.parse(answer.headers.get('date') ?? '');
-    return Number.isNaN(theirs) ? undefined : (now().getTime() - theirs) / 1000;
-  } catch (error) {
-    return describeUnreached(error, url);
-  }
 }
 
 async function checkChannel(client: WebClient, channel: string, options: Options): Promise<Finding> {
@@ -302,31 +282,22 @@ async function checkChannel(client: WebClient, channel: string, options: Options
   }
 }
 
-/** Posts a chart and a table into the person's conversation, each once new and once as an edit, and deletes them. */
+/** Posts a chart and a table into the person's conversation, edits them, and deletes them. */
 async function probeNativeBlocks(
   client: WebClient,
-  userId: string,
+  channel: string,
   tenant: string,
   subject: Subject,
 ): Promise<Finding[]> {
-  const attempt = async <Sent>(method: string, kind: 'chart' | 'table', send: () => Promise<Sent>) => {
-    const sent = await send().catch((error: unknown) => {
-      if (readSlackError(error) !== 'invalid_blocks') throw error;
-      return undefined;
-    });
-    subject.support?.record(tenant, { method, kind, taken: sent !== undefined });
-    return sent;
-  };
-  const post = async (message: Message) => {
-    const { channel = '', ts = '' } = await client.chat.postMessage({ channel: userId, ...message });
-    return { channel, ts };
-  };
+  const send: SendNativeBlocks = (way, content, call) =>
+    subject.native ? subject.native.send(way, content, call) : call(content);
   try {
-    for (const [kind, message] of Object.entries(probes)) {
-      const native = kind === 'chart' ? 'chart' : 'table';
-      const posted = await attempt('chat.postMessage', native, () => post(message));
-      const at = posted ?? (await post({ text: message.text }));
-      await attempt('chat.update', native, () => client.chat.update({ ...at, ...message }));
+    for (const message of Object.values(probes)) {
+      const post = { tenant, method: 'chat.postMessage' };
+      const posted = await send(post, { channel, ...message }, (sent) => client.chat.postMessage(sent));
+      const at = { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
+      const edit = { tenant, method: 'chat.update' };
+      await send(edit, { ...at, ...message }, (sent) => client.chat.update(sent));
       await client.chat.delete(at);
     }
     return [];
@@ -343,17 +314,24 @@ const ways: Readonly<Record<string, string>> = {
   response_url: 'private answers',
 };
 
-function describeSupport(seen: Awaited<ReturnType<NativeSupport['list']>>): Finding[] {
+function describeNativeBlocks(tenant: string, { native }: Subject): Finding[] {
   return Object.entries(ways).flatMap(([method, name]): Finding[] => {
-    const here = seen.filter((one) => one.method === method);
-    if (here.length === 0) return [];
-    const list = (taken: boolean): string =>
-      here.flatMap((one) => (one.taken === taken ? [`${one.kind}s`] : [])).join(' and ');
+    const list = (isTaken: boolean): string =>
+      (['chart', 'table'] as const)
+        .flatMap((kind) => (native?.find(tenant, method, kind) === isTaken ? [`${kind}s`] : []))
+        .join(' and ');
     const check = `charts and tables in ${name}`;
-    const refused = list(false);
-    if (refused === '') return [{ check, state: 'ok', says: `Slack shows ${list(true)}` }];
-    const says = `Slack shows no ${refused}; answers come in words`;
-    return [{ check, state: 'limited', says, fix: 'The plan of this workspace may not include them.' }];
+    const [shown, refused] = [list(true), list(false)];
+    if (refused !== '')
+      return [
+        {
+          check,
+          state: 'limited',
+          says: `Slack shows no ${refused}; answers come in words`,
+          fix: 'The plan of this workspace may not include them.',
+        },
+      ];
+    return shown === '' ? [] : [{ check, state: 'ok', says: `Slack shows ${shown}` }];
   });
 }
 

@@ -8,32 +8,10 @@ import { isNative, isTable, type NativeBlock, writeInWords } from '../../views/b
 import { addNativeOffer } from '../../views/conversation.ts';
 import { readSlackError } from '../installations.ts';
 
-type Kind = 'chart' | 'table';
-
-interface Seen {
-  readonly method: string;
-  readonly kind: Kind;
-  readonly taken: boolean;
-}
+type NativeKind = 'chart' | 'table';
 
 /** Then it is tried again: a plan may have changed. */
 const trustedMs = 3 * dayMs;
-
-export type NativeSupport = ReturnType<typeof createNativeSupport>;
-
-export function createNativeSupport({ now }: { readonly now: () => Date }) {
-  const known = createCache<ReadonlyMap<string, Seen>>({ now, maxEntries: 10_000, ttlMs: trustedMs });
-  return {
-    list: (tenant: string): Seen[] => [...(known.get(tenant)?.values() ?? [])],
-    isRefused: (tenant: string, method: string, kind: Kind): boolean =>
-      known.get(tenant)?.get(`${method} ${kind}`)?.taken === false,
-    record(tenant: string, seen: Seen): void {
-      const own = [`${seen.method} ${seen.kind}`, seen] as const;
-      known.set(tenant, new Map([...(known.get(tenant) ?? []), own]));
-    },
-    forget: (tenant?: string): void => known.drop(tenant ?? (() => true)),
-  };
-}
 
 /** A WeakMap would keep each message until the next full collection. */
 const offerOf = Symbol('native offer');
@@ -50,36 +28,43 @@ export type SendNativeBlocks = <Content extends object, Sent>(
   send: (content: Content) => Promise<Sent>,
 ) => Promise<Sent>;
 
+export type NativeBlocks = ReturnType<typeof createNativeBlocks>;
+
 export function createNativeBlocks({
   log,
-  support,
+  now,
   onRefused,
 }: {
   readonly log: Log;
-  readonly support: NativeSupport;
+  readonly now: () => Date;
   readonly onRefused?: (method: string) => void;
-}): SendNativeBlocks {
-  return async ({ tenant, method }, content, send) => {
+}) {
+  const taken = createCache<boolean>({ now, maxEntries: 60_000, ttlMs: trustedMs });
+  /** Whether Slack takes it; undefined = not tried lately. */
+  const find = (tenant: string, method: string, kind: NativeKind): boolean | undefined =>
+    taken.get(`${tenant} ${method} ${kind}`);
+
+  const send: SendNativeBlocks = async ({ tenant, method }, content, sendOnce) => {
     const blocks = 'blocks' in content ? (content.blocks as readonly MessageBlock[] | undefined) : undefined;
     const native = blocks?.filter(isNative) ?? [];
-    if (!blocks || native.length === 0) return send(content);
+    if (!blocks || native.length === 0) return sendOnce(content);
     const kinds = [...new Set(native.map(kindOf))];
-    const sendWords = (replaced: readonly Kind[]) => {
+    const sendWords = (replaced: readonly NativeKind[]) => {
       const words = blocks.map((block) =>
         isNative(block) && replaced.includes(kindOf(block)) ? writeInWords(block) : block,
       );
       const { [offerOf]: repeats } = blocks as { readonly [offerOf]?: Pressed };
-      const isOffered = repeats && !kinds.some((kind) => support.isRefused(tenant, 'chat.postMessage', kind));
+      const isOffered = repeats && !kinds.some((kind) => find(tenant, 'chat.postMessage', kind) === false);
       const shown = replaced.includes('chart') ? 'chart' : 'table';
-      return send({ ...content, blocks: isOffered ? addNativeOffer(words, shown, repeats) : words });
+      return sendOnce({ ...content, blocks: isOffered ? addNativeOffer(words, shown, repeats) : words });
     };
-    const replaced = kinds.filter((kind) => support.isRefused(tenant, method, kind));
+    const replaced = kinds.filter((kind) => find(tenant, method, kind) === false);
     const left = kinds.filter((kind) => !replaced.includes(kind));
-    const record = (taken: boolean): void => {
-      for (const kind of left) support.record(tenant, { method, kind, taken });
+    const record = (isTaken: boolean): void => {
+      for (const kind of left) taken.set(`${tenant} ${method} ${kind}`, isTaken);
     };
     try {
-      const sent = await (replaced.length > 0 ? sendWords(replaced) : send(content));
+      const sent = await (replaced.length > 0 ? sendWords(replaced) : sendOnce(content));
       record(true);
       return sent;
     } catch (error) {
@@ -95,9 +80,17 @@ export function createNativeBlocks({
       return sent;
     }
   };
+
+  return {
+    send,
+    find,
+    /** Has them tried again at once. */
+    forget: (tenant?: string): void =>
+      taken.drop((key) => tenant === undefined || key.startsWith(`${tenant} `)),
+  };
 }
 
-function kindOf(block: NativeBlock): Kind {
+function kindOf(block: NativeBlock): NativeKind {
   return isTable(block) ? 'table' : 'chart';
 }
 

@@ -4,7 +4,7 @@ import { dayMs } from '../../../src/lib/time.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createClients, createLibraryLog, createResponseUrls } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
-import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
@@ -48,9 +48,8 @@ async function createSender() {
   let at = Date.now();
   const now = () => new Date(at);
   const log = createMemoryLog();
-  const support = createNativeSupport({ now });
   const egress = createEgress({ log });
-  const sendNativeBlocks = createNativeBlocks({ log, support });
+  const sendNativeBlocks = createNativeBlocks({ log, now }).send;
   const clients = createClients({
     apiUrl: `${bot.slack.url}/api/`,
     logger: createLibraryLog(log),
