@@ -6,9 +6,11 @@ import type { Db } from './schema.ts';
 // A database that is slower than this is said not to answer.
 const patienceMs = 5_000;
 
-export function readBacklog(db: Db, now: Date): Promise<Measured | undefined> {
+/** What waits in the database, for the metrics. */
+export async function readBacklog(db: Db, now: Date): Promise<Measured> {
   const late = setTimeout(patienceMs, undefined, { ref: false });
-  return Promise.race([readAll(db, now).catch(() => undefined), late]);
+  const backlog = await Promise.race([readAll(db, now).catch(() => undefined), late]);
+  return { database_takes_writes: 0, ...backlog, database_up: backlog ? 1 : 0 };
 }
 
 async function readAll(db: Db, now: Date): Promise<Measured> {

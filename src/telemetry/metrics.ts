@@ -22,15 +22,6 @@ export interface Call {
   readonly seconds: number;
 }
 
-export interface GaugeSources {
-  readonly inFlight: () => number;
-  readonly slackConnections: () => number | undefined;
-  readonly clockSkew: () => number | undefined;
-  readonly pool: () => { readonly inUse: number; readonly waiting: number };
-  /** What waits in the database, from a read a few seconds old at the most; undefined where it does not answer. */
-  readonly backlog: () => Promise<Measured | undefined>;
-}
-
 /** What was measured, by the name of its gauge: a number, or one by the value of its label. */
 export type Measured = {
   readonly [Name in keyof typeof gauges]?: number | undefined | Readonly<Record<string, number>>;
@@ -107,19 +98,7 @@ export function createMetrics() {
   });
   gauge.info.set({ version }, 1);
 
-  const setGauges = async (sources: GaugeSources): Promise<void> => {
-    const backlog = await sources.backlog();
-    const pool = sources.pool();
-    const measured: Measured = {
-      in_flight: sources.inFlight(),
-      slack_connections: sources.slackConnections(),
-      clock_skew_seconds: sources.clockSkew(),
-      database_connections_in_use: pool.inUse,
-      database_waiting: pool.waiting,
-      database_up: backlog ? 1 : 0,
-      database_takes_writes: 0,
-      ...backlog,
-    };
+  const setGauges = (measured: Measured): void => {
     for (const name of measuredGauges) {
       const [one, value] = [gauge[name], measured[name]];
       const [label = ''] = gauges[name].split(' ');
@@ -153,11 +132,11 @@ export function createMetrics() {
     alertUntold: (): void => counter.alerts_untold_total.inc(),
     operationMoved: (state: string): void => counter.operation_transitions_total.inc({ state }),
     nativeBlocksRefused: (way: string): void => counter.native_blocks_refused_total.inc({ way }),
-    async render(sources: GaugeSources): Promise<string> {
+    render(measured: Measured): Promise<string> {
       // The process metrics observe the garbage collector and the event loop: only once they are read.
       if (!withProcess) collectDefaultMetrics({ register: registry });
       withProcess = true;
-      await setGauges(sources);
+      setGauges(measured);
       return registry.metrics();
     },
   };

@@ -2,14 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash, randomBytes } from 'node:crypto';
 import { unescape } from 'node:querystring';
 import { version } from '../lib/version.ts';
-import { findSecretKinds, textOf } from '../secrets/scanner.ts';
 import type { Secret } from '../secrets/secret.ts';
 import type { Log } from './log.ts';
 import type { Call } from './metrics.ts';
 import { findReference, withReference } from './reference.ts';
 
 /** Names from the code, numbers and codes: never anything typed, an id of a person, or a message of an error. */
-type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 interface Span {
   readonly traceId: string;
@@ -18,7 +17,7 @@ interface Span {
   readonly name: string;
   readonly kind: number;
   readonly startedAt: number;
-  attributes: Attributes;
+  readonly attributes: Attributes;
 }
 
 let exporter: ((span: Span, endedAt: number, failure?: string) => void) | undefined;
@@ -28,25 +27,24 @@ const [internal, server, client] = [1, 2, 3];
 
 /** Runs work in a span, below that of the surrounding work and with its reference. Without tracing it just runs. */
 export function withSpan<T>(name: string, attributes: Attributes, work: () => Promise<T>): Promise<T> {
-  const exportSpan = exporter;
-  if (!exportSpan) return work();
+  if (!exporter) return work();
   return withReference(async () => {
     const span = startSpan(name, current.getStore() ? internal : server, attributes, Date.now());
+    let failure: string | undefined;
     try {
-      const result = await current.run(span, work);
-      exportSpan(span, Date.now());
-      return result;
+      return await current.run(span, work);
     } catch (error) {
       // Not its message: it may quote what was typed.
-      exportSpan(span, Date.now(), error instanceof Error ? error.name : 'Error');
+      failure = error instanceof Error ? error.name : 'Error';
       throw error;
+    } finally {
+      exporter?.(span, Date.now(), failure);
     }
   });
 }
 
 export function describeSpan(attributes: Attributes): void {
-  const span = current.getStore();
-  if (span) span.attributes = { ...span.attributes, ...attributes };
+  Object.assign(current.getStore()?.attributes ?? {}, attributes);
 }
 
 export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
@@ -59,13 +57,15 @@ export function addCallSpan(service: 'CDN' | 'Slack', call: Call): void {
 
 /** The ids of a trace and of its first span are made of the reference, so that jobs hang below what enqueued them. */
 function startSpan(name: string, kind: number, given: Attributes, startedAt: number): Span {
-  const reference = findReference();
-  const hash = reference === undefined ? randomBytes(32) : createHash('sha256').update(reference).digest();
-  const first = { traceId: hash.toString('hex', 0, 16), spanId: hash.toString('hex', 16, 24) };
-  const { traceId, spanId: parentSpanId } = current.getStore() ?? first;
+  const reference = findReference() ?? '';
+  const hash = createHash('sha256').update(reference).digest('hex');
+  const { traceId, spanId } = current.getStore() ?? {
+    traceId: hash.slice(0, 32),
+    spanId: hash.slice(32, 48),
+  };
   const isFirst = kind === server && !name.startsWith('job ');
-  const place = isFirst ? first : { traceId, spanId: randomBytes(8).toString('hex'), parentSpanId };
-  return { ...place, name, kind, startedAt, attributes: { ...given, reference } };
+  const own = isFirst ? { spanId } : { spanId: randomBytes(8).toString('hex'), parentSpanId: spanId };
+  return { traceId, ...own, name, kind, startedAt, attributes: { ...given, reference } };
 }
 
 const [sendEveryMs, patienceMs, mostWaiting] = [2_000, 2_000, 2_000];
@@ -94,14 +94,11 @@ export function startTracing(endpoint: string, headers: Secret | undefined, log:
   };
   const exportSpan: typeof exporter = ({ startedAt, attributes, ...span }, endedAt, failure) => {
     if (waiting.length >= mostWaiting) return;
-    const kinds = findSecretKinds(textOf(Object.values(attributes).map(String)));
-    if (kinds.length > 0) log.error({ kinds }, 'blocked a secret in a span');
-    const shown = kinds.length > 0 ? {} : attributes;
     waiting.push({
       ...span,
       startTimeUnixNano: `${Math.round(startedAt * 1000)}000`,
       endTimeUnixNano: `${Math.round(endedAt * 1000)}000`,
-      attributes: encode({ ...shown, 'error.type': failure }),
+      attributes: encode({ ...attributes, 'error.type': failure }),
       status: { code: failure === undefined ? 0 : 2 },
     });
   };
@@ -114,12 +111,11 @@ export function startTracing(endpoint: string, headers: Secret | undefined, log:
   };
 }
 
-const types = { string: 'stringValue', number: 'intValue', boolean: 'boolValue' } as const;
-
 function encode(attributes: Attributes): object[] {
-  return Object.entries(attributes).flatMap(([key, value]) =>
-    value === undefined ? [] : [{ key, value: { [types[typeof value as keyof typeof types]]: value } }],
-  );
+  const known = Object.entries(attributes).filter(([, value]) => value !== undefined);
+  return known.map(([key, value]) => {
+    return { key, value: typeof value === 'number' ? { intValue: value } : { stringValue: value } };
+  });
 }
 
 /** `name=value,…`, percent-encoded, as the collector wants them. */

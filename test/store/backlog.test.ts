@@ -71,8 +71,8 @@ test('depth and age are of what could start now, and late is what could not', as
     late: { digest: 2, alert: 1 },
     operations: { proposed: 0, unknown: 0 },
   });
-  const { 'digest-run': oldest } = (backlog?.queue_oldest_seconds ?? {}) as Record<string, number>;
+  const { 'digest-run': oldest } = backlog.queue_oldest_seconds as Record<string, number>;
   expect(oldest).toBeGreaterThan(25);
   expect(oldest).toBeLessThan(60);
-  expect(backlog?.outbox_oldest_seconds).toBeGreaterThan(300);
+  expect(backlog.outbox_oldest_seconds).toBeGreaterThan(300);
 });
