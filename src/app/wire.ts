@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { createCdn } from '../api/cdn.ts';
 import { createAudit } from '../auth/audit/audit.ts';
-import { createClaims, createReleases } from '../auth/claims.ts';
 import { type Installation, type Person, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
@@ -42,13 +41,13 @@ import {
 } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
 import { createJobPorts, openKeysForJobs } from '../slack/send/job-ports.ts';
-import { createNativeBlocks, createNativeSupport } from '../slack/send/native-blocks.ts';
+import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
 import { oncePerMinute } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { readBacklog } from '../store/backlog.ts';
-import type { Database } from '../store/database.ts';
+import { claimOnce, type Database, releaseClaim } from '../store/database.ts';
 import { createQueue } from '../store/queue.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Call, createMetrics } from '../telemetry/metrics.ts';
@@ -79,7 +78,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   const { panel } = config;
   const { apiUrl, appToken, signingSecret, installing } = config.slack;
   const { publicUrl } = config.web;
-  const { db, withLock } = database;
+  const { db } = database;
   const manyTenants = installing.kind === 'oauth';
 
   // Stores: everything that owns rows. The queue takes jobs from here on and runs them when it starts.
@@ -94,14 +93,12 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     db,
     sealer,
     now,
-    withLock,
     onStored: (_tenant, options) => repairSchedules(enqueue, options),
   });
   const keyStore = createKeyStore({ db, sealer, now, audit });
   const links = createKeyLinks({ db, sealer, now });
   const clientTokens = createClientTokens({ db, now });
   const names = createNames({ db, audit, now });
-  const nativeSupport = createNativeSupport({ now });
 
   // Slack and the CDN. Every way out goes through one egress, which lets keys and tokens out to their own origins only.
   const metrics = createMetrics();
@@ -118,16 +115,11 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     apiUrl,
     logger,
     installations,
-    exclusively: installations.withRefreshLock,
     publicUrl,
     fetch: slackFetch,
-    now,
   });
-  const sendNativeBlocks = createNativeBlocks({
-    log,
-    support: nativeSupport,
-    onRefused: metrics.nativeBlocksRefused,
-  });
+  const native = createNativeBlocks({ log, now, onRefused: metrics.nativeBlocksRefused });
+  const sendNativeBlocks = native.send;
   const observe =
     (service: 'CDN' | 'Slack', count: (call: Call) => void) =>
     (call: Call): void => {
@@ -168,7 +160,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   const stores = { database, db, queue, enqueue, outbox, sealer, audit, names };
   const rows = { ...stores, installations, keyStore, links, clientTokens };
   const ways = { apiUrl, egress, logger, slackFetch, access, clients, clock, cdn };
-  const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, nativeSupport };
+  const readers = { metrics, onAttempt, drift, people, zoneLists, zoneCache, inFlight, native };
   const parts = {
     ...base,
     ...rows,
@@ -199,14 +191,13 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     exports,
     reports: createReports({ ...ports, db, now }),
     doctor: {
-      retryNativeBlocks: async (person) => nativeSupport.forget(tenantId(person)),
+      retryNativeBlocks: async (person) => native.forget(tenantId(person)),
       async examine(person) {
         const token = await access.token(person);
         const channels = await findChannels(database, tenantId(person));
         return runChecks('command', {
           ...parts,
           findWorkspace: async () => ({ token, channels }),
-          support: nativeSupport,
           probe: person.userId,
           key: (await keyStore.reveal(person))?.key,
         });
@@ -248,8 +239,8 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     ...features,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     shouldRecordDenial: oncePerMinute(now),
-    claimOnce: createClaims(db, now),
-    release: createReleases(db),
+    claimOnce: (id) => claimOnce(db, id, now()),
+    release: (id) => releaseClaim(db, id),
     panel,
   };
   const ends = {
@@ -300,13 +291,14 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     log,
     metrics: {
       contentType: metrics.contentType,
-      render: () =>
+      render: async () =>
         metrics.render({
-          inFlight: () => inFlight.count(),
-          slackConnections,
-          clockSkew: clock.skew,
-          pool: database.poolUse,
-          backlog: () => readBacklog(db, now()),
+          ...(await readBacklog(db, now())),
+          in_flight: inFlight.count(),
+          slack_connections: slackConnections(),
+          clock_skew_seconds: clock.skew(),
+          database_connections_in_use: database.poolUse().inUse,
+          database_waiting: database.poolUse().waiting,
         }),
     },
     events: http,
@@ -340,7 +332,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
   return {
     port: () => port,
     /** For a Slack that takes charts and tables again. */
-    retryNativeBlocks: (): void => nativeSupport.forget(),
+    retryNativeBlocks: (): void => native.forget(),
     /** Resolves when its embedded database has ended by itself. */
     ended: database.ended,
     /** @throws UserError with the reason where it cannot serve. */

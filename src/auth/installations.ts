@@ -1,18 +1,14 @@
 import type { Installation, InstallationQuery, InstallationStore } from '@slack/oauth';
 import { registerSecret, Secret } from '../secrets/secret.ts';
-import type { WithLock } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { destroySlot, openSlot, type SealedTable, type Sealer, sealRow } from './keys/sealing.ts';
 
 type Query = InstallationQuery<boolean>;
-type Stored = Installation & { readonly installedAt?: string };
 
 /** The installation store of `@slack/oauth`, every token sealed. */
 export interface Installations extends InstallationStore {
   remove(query: Query): Promise<boolean>;
   installedAt(tenant: string): Promise<Date | undefined>;
-  /** In turn, among all processes: a refresh token works once. */
-  withRefreshLock: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
 }
 
 export class NotInstalledError extends Error {
@@ -35,20 +31,17 @@ export function createInstallations(options: {
   db: Db;
   sealer: Sealer;
   now: () => Date;
-  withLock: WithLock;
   onStored?: (tenant: string, options: { in: Trx }) => Promise<void>;
 }): Installations {
-  const { db, sealer, now, withLock, onStored } = options;
+  const { db, sealer, now, onStored } = options;
   return {
-    async storeInstallation(installation: Stored) {
+    async storeInstallation(installation) {
       const { isEnterpriseInstall = false, enterprise, team, user, bot } = installation;
       // A person who only granted tokens of their own must not take the bot's away.
       if (!bot) throw new Error('an installation needs the token of the bot');
-      const { installedAt = now().toISOString() } = installation;
       const tenant = tenantOf({ isEnterpriseInstall, enterpriseId: enterprise?.id, teamId: team?.id });
       const stored = {
         ...installation,
-        installedAt,
         isEnterpriseInstall,
         user: { id: user.id, token: undefined, scopes: undefined },
       };
@@ -56,7 +49,7 @@ export function createInstallations(options: {
       const slot = { tenant, userId: '', kind: installationsTable.kind };
       await db.transaction().execute(async (trx) => {
         const sealed = await sealRow(trx, sealer, secret, slot, now());
-        const columns = { ...sealed, installed_at: new Date(installedAt) };
+        const columns = { ...sealed, installed_at: now() };
         await trx
           .insertInto('installations')
           .values({ tenant, ...columns })
@@ -69,7 +62,7 @@ export function createInstallations(options: {
       const tenant = tenantOf(query);
       const opened = await openSlot(db, sealer, installationsTable, { tenant, userId: '' });
       if (!opened) throw new NotInstalledError(tenant);
-      const installation = JSON.parse(opened.reveal()) as Stored;
+      const installation = JSON.parse(opened.reveal()) as Installation;
       for (const token of [installation.bot?.token, installation.bot?.refreshToken])
         registerSecret('slack-token', token);
       return installation;
@@ -84,7 +77,6 @@ export function createInstallations(options: {
       const row = db.selectFrom('installations').select('installed_at').where('tenant', '=', tenant);
       return (await row.executeTakeFirst())?.installed_at;
     },
-    withRefreshLock: (tenant, run) => withLock(`refresh/${tenant}`, run),
   };
 }
 

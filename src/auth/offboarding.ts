@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { mapConcurrently } from '../lib/concurrency.ts';
-import type { Enqueue } from '../store/queue.ts';
-import { defineJob, type JobContext } from '../store/queue.ts';
+import { claimOnce } from '../store/database.ts';
+import { defineJob, type Enqueue, type JobContext } from '../store/queue.ts';
 import type { Db } from '../store/schema.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Installation, type People, type Person, tenantId } from './identity.ts';
@@ -85,9 +85,7 @@ export const endAccessJob = defineJob({
 export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
   return (eventId: string, ends: readonly AccessEnd[]): Promise<void> =>
     db.transaction().execute(async (trx) => {
-      const claim = trx.insertInto('deliveries').values({ id: `end:${eventId}`, seen_at: now() });
-      const claimed = await claim.onConflict((conflict) => conflict.doNothing()).executeTakeFirst();
-      if (claimed.numInsertedOrUpdatedRows === 0n) return;
+      if (!(await claimOnce(trx, `end:${eventId}`, now()))) return;
       for (const end of ends) await enqueue(endAccessJob, end, { in: trx });
     });
 }

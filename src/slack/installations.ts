@@ -1,7 +1,7 @@
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
 import { type Logger, WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
-import { type Installation, tenantId } from '../auth/identity.ts';
+import type { Installation } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
@@ -39,10 +39,7 @@ interface AccessOptions {
   readonly publicUrl?: string | undefined;
   readonly logger: Logger;
   readonly installations: InstallationStore;
-  /** Runs a token refresh under a lock, across processes. */
-  readonly exclusively: <T>(tenant: string, run: () => Promise<T>) => Promise<T>;
   readonly fetch?: typeof globalThis.fetch | undefined;
-  readonly now: () => Date;
 }
 
 export function createInstallationAccess(options: AccessOptions): InstallationAccess {
@@ -88,7 +85,7 @@ function singleWorkspace(
 }
 
 function manyWorkspaces(
-  { apiUrl, exclusively, installations, logger, now, publicUrl }: AccessOptions,
+  { apiUrl, installations, logger, publicUrl }: AccessOptions,
   { clientId, clientSecret, stateSecret, allowed }: Installing & { kind: 'oauth' },
   clientOptions: WebClientOptions,
 ): InstallationAccess {
@@ -125,11 +122,7 @@ function manyWorkspaces(
     try {
       const { bot, team, enterprise } = await installations.fetchInstallation(query, logger);
       // Also where a refused installation could not be revoked.
-      const mayUse = isAllowed(teamId, enterpriseId, team?.id, enterprise?.id);
-      if (!bot || !expiresSoon(bot.expiresAt, now())) return { mayUse, token: bot?.token };
-      // A refresh token works once, and the library takes no lock.
-      const fresh = await exclusively(tenantId(place), () => installer.authorize(query));
-      return { mayUse, token: fresh.botToken };
+      return { mayUse: isAllowed(teamId, enterpriseId, team?.id, enterprise?.id), token: bot?.token };
     } catch (error) {
       // A failing database or a changed row is not a missing installation.
       if (!(error instanceof NotInstalledError)) throw error;
@@ -146,8 +139,7 @@ function manyWorkspaces(
         if (token !== undefined) await new WebClient(token, { ...clientOptions, logger }).auth.test();
         return token !== undefined;
       } catch (error) {
-        const code = readSlackError(error) ?? readSlackError((error as { original?: unknown }).original);
-        if (readCode(code) !== 'app') throw error;
+        if (readCode(readSlackError(error)) !== 'app') throw error;
         return false;
       }
     },
@@ -165,11 +157,6 @@ function manyWorkspaces(
       );
     },
   };
-}
-
-/** The library refreshes within two hours; one minute more, so that it never sees a later one. */
-function expiresSoon(expiresAt: number | undefined, now: Date): boolean {
-  return expiresAt !== undefined && expiresAt - now.getTime() / 1000 < 2 * 3600 + 60;
 }
 
 export function explainRefusedToken(

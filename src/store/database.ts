@@ -9,8 +9,6 @@ import { openEmbedded } from './embedded/embedded.ts';
 import { openPostgres } from './postgres.ts';
 import { type Db, definedTables, migrationProvider, type Trx } from './schema.ts';
 
-export type WithLock = <T>(name: string, run: () => Promise<T>) => Promise<T>;
-
 export interface Database {
   readonly engine: 'embedded' | 'postgres';
   readonly db: Db;
@@ -24,8 +22,6 @@ export interface Database {
   readonly poolUse: () => { readonly inUse: number; readonly waiting: number };
   /** @throws UserError with the address where a server does not answer, or takes no writes. */
   ping(): Promise<void>;
-  /** Runs work that no other process of this database runs meanwhile under this name. */
-  readonly withLock: WithLock;
   close(): Promise<void>;
 }
 
@@ -60,7 +56,6 @@ export async function openDatabase(options: {
           throw explain?.(error) ?? error;
         });
     },
-    withLock: createLocks(unlimited),
     close: () => (closing ??= opened.close()),
   };
 }
@@ -125,25 +120,18 @@ export async function takeLock(trx: Trx, name: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
 }
 
-function createLocks(pool: Db | undefined): WithLock {
-  const last = new Map<string, Promise<unknown>>();
-  return (name, run) => {
-    const lock = async () => {
-      if (!pool) return run();
-      return pool.transaction().execute(async (trx) => {
-        await sql`set local statement_timeout = '60s'`.execute(trx);
-        await takeLock(trx, name);
-        return run();
-      });
-    };
-    const result = (last.get(name) ?? Promise.resolve()).then(lock, lock);
-    last.set(name, result);
-    const forget = (): void => {
-      if (last.get(name) === result) last.delete(name);
-    };
-    result.then(forget, forget);
-    return result;
-  };
+/** True for one caller with this id among all processes. Ids are kept for a day, or until they are released. */
+export async function claimOnce(db: Db | Trx, id: string, at: Date): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await db
+    .insertInto('deliveries')
+    .values({ id, seen_at: at })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows === 1n;
+}
+
+export async function releaseClaim(db: Db, id: string): Promise<void> {
+  await db.deleteFrom('deliveries').where('id', '=', id).execute();
 }
 
 const queueSchema = 'pgboss';

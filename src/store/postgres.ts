@@ -7,9 +7,8 @@ import type { Secret } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Schema } from './schema.ts';
 
-// Every process has these three pools. Two of them fit into PgBouncer's default of 20, and small servers allow no more.
+// Every process has these two pools. Two of them fit into PgBouncer's default of 20, and small servers allow no more.
 const maxConnections = 5;
-const maxUnlimited = 2;
 const maxQueue = 3;
 const connectTimeoutMs = 5_000;
 const checkMs = 6_000;
@@ -41,11 +40,11 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
       : create({ max: maxConnections, query_timeout: silenceMs }, { setup });
     const late = setTimeout(checkMs, undefined, { ref: false });
     await Promise.race([checkServer(pool, address), late.then(() => Promise.reject(withCode('no session')))]);
-    const unlimited = create({ max: maxUnlimited, connectionTimeoutMillis: 60_000 });
+    // The queue has its own connections: people do not wait for jobs.
+    const unlimited = create({ max: maxQueue });
     return {
       engine: 'postgres' as const,
-      // The queue has its own connections: people do not wait for jobs.
-      pool: create({ max: maxQueue }),
+      pool: unlimited,
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       poolUse: () => countConnections(pool),
       unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
@@ -135,7 +134,7 @@ const refusals: Readonly<Record<string, readonly [problem: string, nextStep?: st
   ],
   'no session': [
     'The pooler at {address} did not give the bot two connections at once.',
-    'A process takes up to 10: raise default_pool_size there, or use the address of PostgreSQL itself.',
+    'A process takes up to 8: raise default_pool_size there, or use the address of PostgreSQL itself.',
   ],
   file: [
     'A certificate or key that DATABASE_URL names is a file that cannot be read ({code}).',

@@ -1,16 +1,19 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { fromKysely, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { createCache } from '../lib/cache.ts';
-import { tenantScope } from '../lib/fair-queue.ts';
 import { withSecrets } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { findReference, withReference } from '../telemetry/reference.ts';
 import { withSpan } from '../telemetry/tracing.ts';
-import { type Database, withCreateRights } from './database.ts';
+import { type Database, takeLock, withCreateRights } from './database.ts';
 import type { Db, Trx } from './schema.ts';
+
+/** The workspace or organization (`tenantId`) that the running work is for; undefined = the bot itself. */
+export const tenantScope = new AsyncLocalStorage<string>();
 
 export interface JobContext<out Ports = unknown> {
   /** Aborts when the bot stops and has waited long enough, or when the job's claim was lost. */
@@ -154,13 +157,11 @@ export function createQueue(options: {
   const work = async <Ports>(boss: PgBoss, { jobs, ports }: StartOptions<Ports>): Promise<void> => {
     if (database.engine === 'embedded') await giveBackActiveJobs(boss, database.db);
     for (const job of jobs) {
-      const { atOnce = 2 } = job;
-      const share = manyTenants && atOnce > 1 ? atOnce - 1 : undefined;
       const runStored = (stored: StoredJob) => {
         const inSpan = () => withSpan(`job ${job.name}`, {}, () => run(job, ports, stored));
         return withReference(inSpan, carried.parse(stored.data).reference);
       };
-      wake.set(job.name, await startWorkers(boss, job, share, runStored));
+      wake.set(job.name, await startWorkers(boss, job, manyTenants, runStored));
     }
     const failLost = () =>
       boss.supervise().catch((error: unknown) => log.error({ error }, 'lost jobs cannot be begun again'));
@@ -226,7 +227,7 @@ export function createQueue(options: {
         await boss.start();
         started = boss;
         await settleQueues(boss, jobs);
-        await indexJobIds(database);
+        await indexJobIds(database.db);
       });
       await onConnected?.();
       if (worksHere) await (beginning = work(boss, options));
@@ -285,12 +286,14 @@ function isDeath(output: unknown): boolean {
 }
 
 /** pg-boss moves the job that waits for a key by its id alone, which none of its indexes begins with. */
-async function indexJobIds({ db, withLock }: Database): Promise<void> {
+async function indexJobIds(db: Db): Promise<void> {
   const { rows } = await sql<{ there: boolean }>`
     select to_regclass('pgboss.job_common_id') is not null as there`.execute(db);
   if (rows[0]?.there) return;
-  const create = sql`create index if not exists job_common_id on pgboss.job_common (id)`;
-  await withLock('index of jobs', () => create.execute(db));
+  await db.transaction().execute(async (trx) => {
+    await takeLock(trx, 'index of jobs');
+    await sql`create index if not exists job_common_id on pgboss.job_common (id)`.execute(trx);
+  });
 }
 
 async function settleQueues(boss: PgBoss, jobs: readonly JobRef<never>[]): Promise<void> {
@@ -331,51 +334,29 @@ async function settleSchedules(boss: PgBoss, jobs: readonly JobRef<never>[]): Pr
     if (stored.get(name) !== cron) await boss.schedule(name, cron, {}, { tz: 'UTC' });
 }
 
-/** Starts the workers of a job; the returned function wakes them. `share`: how many may run for one tenant. */
+/** Starts the workers of a job; the returned function wakes them. With `manyTenants` no tenant takes the last one. */
 async function startWorkers(
   boss: PgBoss,
   { name, atOnce = 2 }: JobRef<never>,
-  share: number | undefined,
+  manyTenants: boolean,
   run: (stored: StoredJob) => Promise<void>,
 ): Promise<() => void> {
   const options = {
     pollingIntervalSeconds: 30,
     heartbeatRefreshSeconds: 3,
     includeMetadata: true as const,
-    ...(share !== undefined && { groupConcurrency: share }),
+    localConcurrency: atOnce,
+    ...(manyTenants && atOnce > 1 && { localGroupConcurrency: atOnce - 1 }),
   };
-  const running = new Map<string, number>();
-  const workers: string[] = [];
-  for (let index = 0; index < atOnce; index += 1) {
-    const worker: string = await boss.work(name, options, async ([stored]: StoredJob[]) => {
-      if (!stored) return;
-      const tenant = stored.groupId ?? '';
-      const own = running.get(tenant) ?? 0;
-      // Workers that look at the same moment do not see what the others have just taken.
-      if (share !== undefined && tenant !== '' && own >= share) return putBack(boss, stored);
-      running.set(tenant, own + 1);
-      boss.notifyWorker(worker);
-      try {
-        await run(stored);
-      } finally {
-        const left = (running.get(tenant) ?? 1) - 1;
-        if (left > 0) running.set(tenant, left);
-        else running.delete(tenant);
-      }
-    });
-    workers.push(worker);
-  }
-  return () => {
+  let workers: string[] = [];
+  const wake = (): void => {
     for (const worker of workers) boss.notifyWorker(worker);
   };
-}
-
-/** Behind the other jobs of its tenant, as a new one. */
-async function putBack(boss: PgBoss, { name, data, groupId, singletonKey }: StoredJob): Promise<void> {
-  await boss.send(name, data as object, {
-    ...(groupId && { group: { id: groupId } }),
-    ...(singletonKey !== null && { singletonKey }),
+  await boss.work(name, options, async ([stored]: StoredJob[]) => {
+    if (stored) await run(stored).finally(wake);
   });
+  workers = boss.getWipData().flatMap((worker) => (worker.name === name ? [worker.id] : []));
+  return wake;
 }
 
 const pollMs = 400;

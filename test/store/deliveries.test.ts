@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deleteOldRows } from '../../src/app/jobs.ts';
-import { createClaims } from '../../src/auth/claims.ts';
+import { claimOnce } from '../../src/store/database.ts';
 import { prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -13,7 +13,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       const first = await there.open();
       const second = first.engine === 'postgres' ? await there.open() : first;
       const claims = Array.from({ length: 20 }, (_, index) =>
-        createClaims((index % 2 === 0 ? first : second).db, () => at)('Ev1'),
+        claimOnce((index % 2 === 0 ? first : second).db, 'Ev1', at),
       );
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1);
     });
@@ -21,7 +21,7 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
     test('are forgotten after a day', async () => {
       const { db } = await emptyDatabase();
       const claimBefore = (hours: number, id: string) =>
-        createClaims(db, () => new Date(at.getTime() - hours * 3_600_000))(id);
+        claimOnce(db, id, new Date(at.getTime() - hours * 3_600_000));
       await claimBefore(25, 'old');
       await claimBefore(23, 'recent');
       await deleteOldRows(db, at);

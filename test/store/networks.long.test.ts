@@ -186,10 +186,9 @@ describe.skipIf(typeof found === 'string')('with PostgreSQL', () => {
         await one.close();
       };
       const [first, second] = [await startProcess(), await startProcess()];
-      const work = async ({ db, queue, withLock }: typeof first, of: string): Promise<void> => {
+      const work = async ({ db, queue }: typeof first, of: string): Promise<void> => {
         await Promise.all([
           queue.enqueue(job, { of }),
-          withLock('shared', () => sql`select 1`.execute(db)),
           ...Array.from({ length: 8 }, (_, n) => sql`select ${n}::int`.execute(db)),
         ]);
       };

@@ -23,7 +23,7 @@ import { createPeople } from '../../../src/slack/people.ts';
 import { createClients, createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createJobPorts } from '../../../src/slack/send/job-ports.ts';
-import { createNativeBlocks, createNativeSupport } from '../../../src/slack/send/native-blocks.ts';
+import { createNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Enqueue } from '../../../src/store/queue.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -50,21 +50,19 @@ export async function createPortsHarness(options: {
   const apiUrl = `${slack.url}/api/`;
   const sealer = createSealer(await createKeyring());
   const keyStore = createKeyStore({ db, sealer, now });
-  const installations = createInstallations({ db, sealer, now, withLock: database.withLock });
+  const installations = createInstallations({ db, sealer, now });
   const access = createInstallationAccess({
     installing: { kind: 'single', botToken: new Secret(slack.botToken) },
     apiUrl,
     logger,
     installations,
-    exclusively: installations.withRefreshLock,
-    now,
   });
   const egress = createEgress({ log });
   const clients = createClients({
     apiUrl,
     logger,
     egress,
-    sendNativeBlocks: createNativeBlocks({ log, support: createNativeSupport({ now }) }),
+    sendNativeBlocks: createNativeBlocks({ log, now }).send,
     ...(options.fetch ? { fetch: options.fetch } : {}),
   });
   const audit = createAudit({ db, now });
@@ -129,13 +127,7 @@ export async function createPortsHarness(options: {
     log,
     /** The reasons of `chatops_refusals_total`, with their counts. */
     async countRefusals(): Promise<Readonly<Record<string, number>>> {
-      const text = await metrics.render({
-        inFlight: () => 0,
-        slackConnections: () => undefined,
-        clockSkew: () => undefined,
-        pool: () => ({ inUse: 0, waiting: 0 }),
-        backlog: async () => undefined,
-      });
+      const text = await metrics.render({});
       const counts = text.matchAll(/^chatops_refusals_total\{reason="([^"]+)"\} (\d+)$/gmu);
       return Object.fromEntries([...counts].map(([, reason, count]) => [reason, Number(count)]));
     },

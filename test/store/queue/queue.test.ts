@@ -2,10 +2,8 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
-import { createClaims } from '../../../src/auth/claims.ts';
-import { tenantScope } from '../../../src/lib/fair-queue.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { createQueue, defineJob, type Job, type Queue } from '../../../src/store/queue.ts';
+import { claimOnce, type Database } from '../../../src/store/database.ts';
+import { createQueue, defineJob, type Job, type Queue, tenantScope } from '../../../src/store/queue.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { noPorts } from './no-ports.ts';
 
@@ -229,7 +227,7 @@ describe('the queue', () => {
       run: async (_data, { signal, db }) => {
         resolve();
         await new Promise((done) => signal.addEventListener('abort', done));
-        await createClaims(db, () => new Date())('last words');
+        await claimOnce(db, 'last words', new Date());
       },
     });
     const queue = await startQueue(database, [job]);
