@@ -4,7 +4,6 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { fromKysely, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
-import { createCache } from '../lib/cache.ts';
 import { withSecrets } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { findReference, withReference } from '../telemetry/reference.ts';
@@ -116,14 +115,10 @@ export function createQueue(options: {
   let endPolling: (() => void) | undefined;
   let started: PgBoss | undefined;
   let beginning: Promise<void> | undefined;
-  const begunHere = createCache<true>({ now, maxEntries: 1_000 });
-
-  /** How many processes died while they ran this job. A live process that lost its claim does not count. */
+  /** How many processes died while they ran this job. */
   const countDeaths = async ({ id, name, data, output }: StoredJob): Promise<number> => {
     const { deaths } = carried.parse(data);
-    const isCounted = begunHere.get(id) !== undefined || !isDeath(output);
-    begunHere.set(id, true);
-    if (isCounted) return deaths;
+    if (!isDeath(output)) return deaths;
     await sql`update pgboss.job set data = data || jsonb_build_object('deaths', ${deaths + 1}::int)
       where name = ${name} and id = ${id}::uuid`.execute(database.db);
     return deaths + 1;
