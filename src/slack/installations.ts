@@ -21,18 +21,6 @@ export type Installing =
       readonly allowed: readonly string[];
     };
 
-/** Use after the acknowledgement only: with OAuth it reads the database. */
-export interface InstallationAccess {
-  /** @throws UserError if the app is not installed in that workspace. */
-  token(place: Installation): Promise<Secret>;
-  /** After `verify`, if one token serves one workspace. */
-  own(): OwnWorkspace | undefined;
-  /** @throws where Slack does not say */
-  isInstalled(place: Installation): Promise<boolean>;
-  verify(): Promise<void>;
-  readonly installer: InstallProvider | undefined;
-}
-
 interface AccessOptions {
   readonly installing: Installing;
   readonly apiUrl: string;
@@ -42,6 +30,9 @@ interface AccessOptions {
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
+export type InstallationAccess = ReturnType<typeof manyWorkspaces>;
+
+/** Use after the acknowledgement only: with OAuth it reads the database. */
 export function createInstallationAccess(options: AccessOptions): InstallationAccess {
   const { apiUrl, fetch, installing } = options;
   const clientOptions = {
@@ -88,7 +79,7 @@ function manyWorkspaces(
   { apiUrl, installations, logger, publicUrl }: AccessOptions,
   { clientId, clientSecret, stateSecret, allowed }: Installing & { kind: 'oauth' },
   clientOptions: WebClientOptions,
-): InstallationAccess {
+) {
   const isAllowed = (...ids: readonly (string | undefined)[]): boolean =>
     allowed.length === 0 || ids.some((id) => id !== undefined && allowed.includes(id));
   const storeInstallation: InstallationStore['storeInstallation'] = async (installation, about) => {
@@ -130,10 +121,12 @@ function manyWorkspaces(
     }
   };
   return {
-    installer,
-    own: () => undefined,
-    verify: async () => undefined,
-    async isInstalled(place) {
+    installer: installer as InstallProvider | undefined,
+    /** After `verify`, if one token serves one workspace. */
+    own: (): OwnWorkspace | undefined => undefined,
+    verify: async (): Promise<void> => undefined,
+    /** @throws where Slack does not say */
+    async isInstalled(place: Installation): Promise<boolean> {
       try {
         const { token } = await find(place);
         if (token !== undefined) await new WebClient(token, { ...clientOptions, logger }).auth.test();
@@ -143,7 +136,8 @@ function manyWorkspaces(
         return false;
       }
     },
-    async token(place) {
+    /** @throws UserError if the app is not installed in that workspace. */
+    async token(place: Installation): Promise<Secret> {
       const { mayUse, token } = await find(place);
       if (!mayUse)
         throw new UserError(

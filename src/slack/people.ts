@@ -14,6 +14,7 @@ import { readTimeZone } from '../lib/time-zone.ts';
 import { readCode } from '../outbox/slack-port.ts';
 import type { Log } from '../telemetry/log.ts';
 import { readSlackError } from './installations.ts';
+import { createRateLimit } from './web/limits.ts';
 
 interface PeopleOptions {
   /** User ids; `T…/U…` or `E…/U…` limits one to a workspace or organization. */
@@ -55,12 +56,14 @@ export function createPeople(options: PeopleOptions): PeopleOf {
   const groupLists = lookups<readonly Group[]>(maxGroups, groupMs);
   const missing = new Map<string, MissingScope>();
   const logged = createCache<true>({ now: options.now, maxEntries: maxGroups });
-  /** The calls of the last minute, by installation and method. */
-  const calls = createCache<readonly { readonly at: number; readonly key: string }[]>({
-    now: options.now,
-    maxEntries: maxGroups,
-    ttlMs: minuteMs,
-  });
+  // A minute's fresh reads take half of what Slack answers; then one thing is read at most once a minute: somebody who
+  // presses ten buttons must not keep others from deciding.
+  const budgets = new Map(
+    Object.entries(tiers).map(([method, tier]) => {
+      const limit = { most: tier / 2, perMs: minuteMs, maxKeys: maxGroups, now: options.now };
+      return [method, createRateLimit(limit)] as const;
+    }),
+  );
 
   return (installation) => {
     const tenant = tenantId(installation);
@@ -76,20 +79,13 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       call: (client: WebClient) => Promise<T>,
       failing: { readonly refused: T; readonly unread: T },
     ): Promise<T> => {
-      const key = `${tenant}/${method}`;
-      const recentCalls = () => (calls.get(key) ?? []).filter(({ at }) => at > now() - minuteMs);
-      // After half of what Slack answers in a minute, fresh reads are shared for so long that the other half suffices:
-      // somebody who presses ten buttons must not keep others from deciding.
-      const sharedMs = (): number => {
-        const [recent, enough] = [recentCalls(), tiers[method] / 2];
-        const things = new Set(recent.map((one) => one.key)).size;
-        return recent.length < enough ? 0 : (things * minuteMs) / enough;
-      };
+      const budget = budgets.get(method);
       const isStale = ({ at, pause }: Lookup<T>): boolean =>
-        fresh === true && (pause ? !pause.hard : now() - at >= sharedMs());
+        fresh === true &&
+        (pause ? !pause.hard : budget?.find(tenant) === undefined || now() - at >= minuteMs);
       const load = async (): Promise<Lookup<T>> => {
         const at = now();
-        calls.set(key, [...recentCalls(), { at, key: id }]);
+        budget?.take(tenant);
         const lookup = method === 'users.info' ? 'admins' : 'groups';
         try {
           const late = setTimeout(timeoutMs, undefined, { ref: false }).then(() => {
