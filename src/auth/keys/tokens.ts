@@ -15,7 +15,6 @@ export interface KeyPage {
 type EndOfLink = 'used' | 'voided' | 'refused';
 
 export interface KeyLink {
-  readonly id: string;
   readonly person: Person;
   readonly shownFor: string;
   readonly expiresAt: Date;
@@ -25,7 +24,6 @@ export interface KeyLink {
 export type KeyLinks = ReturnType<typeof createKeyLinks>;
 
 const lifetimeMs = 10 * minuteMs;
-const openAtOnce = 3;
 const maxRefusals = 5;
 const knownMs = dayMs;
 
@@ -43,38 +41,28 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
 
   const update = (token: string) => db.updateTable('key_links').where('token_hash', '=', hashOf(token));
 
-  const close = async (person: Person, keep = 0): Promise<void> => {
-    const open = { tenant: tenantId(person), user_id: person.userId, ended: null };
-    const newest = db
-      .selectFrom('key_links')
-      .select('token_hash')
-      .where((is) => is.and(open))
-      .orderBy('made_at', 'desc')
-      .orderBy('token_hash')
-      .limit(keep);
+  const close = async (person: Person): Promise<void> => {
     await db
       .updateTable('key_links')
       .set({ ended: 'voided' })
-      .where((is) => is.and(open))
-      .where('token_hash', 'not in', newest)
+      .where((is) => is.and({ ...ofPerson(person), ended: null }))
       .execute();
   };
 
-  /** Makes a link; the two before it stay open. */
-  const offer = async (person: Person, shownFor: string): Promise<{ token: string; expiresAt: Date }> => {
+  /** Makes a link. The ones before it end. */
+  const offer = async (person: Person, shownFor: string): Promise<string> => {
     const random = randomBytes(16).toString('base64url');
     const token = `${random}${macsOf(random)[0]}`;
     registerSecret('link-token', token);
+    await close(person);
     const made_at = now();
-    const expiresAt = new Date(made_at.getTime() + lifetimeMs);
+    const life = { made_at, expires_at: new Date(made_at.getTime() + lifetimeMs), refusals: 0, renewals: 0 };
     const owner = { ...toPersonColumns(person), shown_for: shownFor };
-    const life = { made_at, expires_at: expiresAt, refusals: 0, renewals: 0 };
     await db
       .insertInto('key_links')
       .values({ token_hash: hashOf(token), ...owner, ...life })
       .execute();
-    await close(person, openAtOnce);
-    return { token, expiresAt };
+    return token;
   };
 
   const find = async (token: string): Promise<KeyLink | undefined> => {
@@ -83,7 +71,6 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     const row = await rows.executeTakeFirst();
     if (!row || now().getTime() - row.expires_at.getTime() > knownMs) return undefined;
     return {
-      id: row.token_hash,
       person: readPerson(row),
       shownFor: row.shown_for,
       expiresAt: row.expires_at,
@@ -101,15 +88,13 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
       .executeTakeFirst();
     if (numUpdatedRows === 0n) return undefined;
     return {
-      /** Ends this link and the person's other ones. False = it was used or taken back meanwhile: link nothing. */
+      /** Ends this link. False = it was used or taken back meanwhile: link nothing. */
       async accept(): Promise<boolean> {
         // Refused keys may have ended it while this one was checked.
         const mine = update(token).where((is) =>
           is.or([is('ended', 'is', null), is('ended', '=', 'refused')]),
         );
-        const row = await mine.set({ ended: 'used' }).returningAll().executeTakeFirst();
-        if (row) await close(readPerson(row));
-        return row !== undefined;
+        return (await mine.set({ ended: 'used' }).executeTakeFirst()).numUpdatedRows === 1n;
       },
       /** Gives the try back, unless the key was refused. Says how many are left. */
       async release({ refused }: { readonly refused: boolean }): Promise<number> {
@@ -127,7 +112,7 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     offer,
     find,
     claim,
-    close: (person: Person) => close(person),
+    close,
     async forget(whose: { tenant: string; team_id?: string; user_id?: string }): Promise<void> {
       await db
         .deleteFrom('key_links')

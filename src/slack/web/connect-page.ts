@@ -207,8 +207,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     },
     of: (person: Person, shownFor: string): KeyPage => ({
       async offer() {
-        const { token } = await links.offer(person, shownFor);
-        return { url: `${base}/connect/${token}`, minutes: keyLinkMinutes };
+        return { url: `${base}/connect/${await links.offer(person, shownFor)}`, minutes: keyLinkMinutes };
       },
       close: () => links.close(person),
     }),

@@ -242,7 +242,7 @@ describe('a link that has ended', () => {
   });
 
   test('used once it is used, also within its ten minutes, and ends the person’s other links', async () => {
-    const [url, other, his] = [
+    const [other, url, his] = [
       await harness.createLink(),
       await harness.createLink(),
       await harness.createLink(bob),
