@@ -197,8 +197,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
         const channels = await findChannels(database, tenantId(person));
         return runChecks('command', {
           ...parts,
-          findWorkspace: async () => ({ token, channels }),
-          probe: person.userId,
+          workspace: { token, channels },
           key: (await keyStore.reveal(person))?.key,
         });
       },

@@ -5,29 +5,21 @@ import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
 import { findChannels, type Subject } from '../app/doctor/network.ts';
 import { createDriftWatch } from '../app/drift.ts';
 import { UserError } from '../errors.ts';
-import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { findSchemaState, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';
 import type { Finding } from '../views/doctor.ts';
 import { type Command, parseWords, readKeyFile, type Terminal } from './terminal.ts';
 
-/** `npm run doctor`. `--probe` posts a chart and a table to a person and takes them back. @throws UserError */
+/** `npm run doctor`. @throws UserError */
 export const doctorCommand: Command = async (words, terminal) => {
-  const {
-    json,
-    probe,
-    'key-file': keyFile,
-  } = parseWords('doctor', words, {
+  const { json, 'key-file': keyFile } = parseWords('doctor', words, {
     json: { type: 'boolean', default: false },
     'key-file': { type: 'string' },
-    probe: { type: 'string' },
   }).values;
   const { env, fetch, log, now, print } = terminal;
   const config = readConfig(env);
   const { installing } = config.slack;
-  if (installing.kind === 'oauth' && probe !== undefined)
-    throw new UserError('--probe is for a bot that serves one workspace.', 'Ask /cdn doctor there.');
   const key = keyFile === undefined ? undefined : await readKeyFile(keyFile);
   const opened = await openStore(config, log);
   const { database } = opened;
@@ -37,19 +29,15 @@ export const doctorCommand: Command = async (words, terminal) => {
       database && (await findSchemaState(database.db).catch(() => 'newer')) === 'current'
         ? database
         : undefined;
+    const channels = current ? await findChannels(current) : [];
     const findings = await runChecks('terminal', {
       ...opened,
       config,
       fetch,
       now,
       slackFetch: fetch,
-      async findWorkspace() {
-        if (installing.kind === 'oauth') return undefined;
-        return { token: installing.botToken, channels: current ? await findChannels(current) : [] };
-      },
-      native: createNativeBlocks({ log, now }),
+      workspace: installing.kind === 'single' ? { token: installing.botToken, channels } : undefined,
       ...(key ? { drift: createDriftWatch({ log, now, count: () => undefined }) } : {}),
-      probe,
       key,
     });
     const failed = findings.filter(({ state }) => state === 'failed').length;

@@ -37,7 +37,7 @@ export const usages = {
     'npm run tenant -- erase <tenant> --yes <tenant>',
   ],
   smoke: ['npm run smoke -- --key-file <file> [--zone <pull zone id>] [--app <app id>] [--shield-zone <id>]'],
-  doctor: ['npm run doctor -- [--json] [--key-file <file>] [--probe <user id>]'],
+  doctor: ['npm run doctor -- [--json] [--key-file <file>]'],
 } as const satisfies Record<string, readonly string[]>;
 
 export type Word = keyof typeof usages;

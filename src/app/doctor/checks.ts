@@ -39,7 +39,7 @@ const checks: readonly Check[] = [
   { askers: ['ready', 'command'], run: checkConnections },
   { askers: ['terminal', 'command'], run: checkAppToken },
   { askers: ['start'], run: async ({ running }) => (await running?.verifyToken(), []) },
-  { askers: ['terminal', 'command'], run: checkInstallation },
+  { askers: ['terminal', 'command'], run: checkWorkspace },
   { askers: ['terminal', 'command'], isOperators: true, run: checkAddresses },
   { askers: ['terminal', 'command'], run: checkHosts },
   { askers: ['terminal', 'command'], run: checkAnswers },
@@ -133,12 +133,6 @@ async function checkKeyring({ database, config }: Subject): Promise<Finding[]> {
   } catch (error) {
     return [describeRefusal(check, error)];
   }
-}
-
-async function checkInstallation(subject: Subject): Promise<Finding[]> {
-  const found = await subject.findWorkspace?.();
-  if (found) return checkWorkspace(found, subject);
-  return [{ check: 'slack token', state: 'skipped', says: 'several workspaces: type /cdn doctor in each' }];
 }
 
 async function checkAnswers({ config, fetch, key, drift }: Subject): Promise<Finding[]> {

@@ -10,11 +10,11 @@ import type { Secret } from '../../secrets/secret.ts';
 import { readSlackError, type Scope, scopes } from '../../slack/installations.ts';
 import { createLibraryLog, createSlackClock } from '../../slack/send/clients.ts';
 import { describeApiError } from '../../slack/receive/failures.ts';
-import type { NativeBlocks, SendNativeBlocks } from '../../slack/send/native-blocks.ts';
+import type { NativeBlocks } from '../../slack/send/native-blocks.ts';
 import type { Database } from '../../store/database.ts';
 import { createLogger } from '../../telemetry/log.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
-import { type Finding, probes } from '../../views/doctor.ts';
+import type { Finding } from '../../views/doctor.ts';
 import type { Config } from '../config.ts';
 import type { createDriftWatch } from '../drift.ts';
 
@@ -28,9 +28,8 @@ export interface Subject {
   readonly database: Database | undefined;
   readonly closed?: Finding | undefined;
   /** Undefined where the bot serves many, and none of them asks. */
-  readonly findWorkspace?: () => Promise<Workspace | undefined>;
-  readonly native?: Pick<NativeBlocks, 'send' | 'find'> | undefined;
-  readonly probe?: string | undefined;
+  readonly workspace?: { readonly token: Secret; readonly channels: readonly string[] } | undefined;
+  readonly native?: Pick<NativeBlocks, 'find'> | undefined;
   readonly key?: Secret | undefined;
   /** Where answers of the CDN differed from the specification; undefined where none are seen. */
   readonly drift?: Pick<ReturnType<typeof createDriftWatch>, 'report' | 'examine'>;
@@ -42,11 +41,6 @@ export interface Subject {
     readonly findSlackProblem?: () => string | undefined;
     readonly findSkew: () => Promise<number | undefined>;
   };
-}
-
-interface Workspace {
-  readonly token: Secret;
-  readonly channels: readonly string[];
 }
 
 const timeoutMs = 5_000;
@@ -165,9 +159,11 @@ export function describeRefusedByCdn(error: unknown): Omit<Finding, 'check'> {
 
 type Options = Pick<Subject, 'config' | 'slackFetch'>;
 
-export async function checkWorkspace({ token, channels }: Workspace, subject: Subject): Promise<Finding[]> {
-  const { probe } = subject;
+export async function checkWorkspace(subject: Subject): Promise<Finding[]> {
+  const { workspace } = subject;
   const check = 'slack token';
+  if (!workspace) return [{ check, state: 'skipped', says: 'several workspaces: type /cdn doctor in each' }];
+  const { token, channels } = workspace;
   const client = createClient(token, subject);
   const answer = await client.auth.test().catch((error: unknown) => {
     const fix = 'Copy the Bot User OAuth Token again: api.slack.com/apps → your app → OAuth & Permissions.';
@@ -181,8 +177,7 @@ export async function checkWorkspace({ token, channels }: Workspace, subject: Su
     ...checkScopes(given, subject),
   ];
   for (const channel of channels) found.push(await checkChannel(client, channel, subject));
-  const probed = probe === undefined ? [] : await probeNativeBlocks(client, probe, tenant, subject);
-  return [...found, ...describeNativeBlocks(tenant, subject), ...probed];
+  return [...found, ...describeNativeBlocks(tenant, subject)];
 }
 
 function createClient(token: Secret, { config, slackFetch }: Options): WebClient {
@@ -279,31 +274,6 @@ async function checkChannel(client: WebClient, channel: string, options: Options
     if (readSlackError(error) === 'missing_scope')
       return { check, state: 'skipped', says: 'without channels:read membership is not known' };
     return { check, state: 'failed', ...describeFailure(error, options, fix) };
-  }
-}
-
-/** Posts a chart and a table into the person's conversation, edits them, and deletes them. */
-async function probeNativeBlocks(
-  client: WebClient,
-  channel: string,
-  tenant: string,
-  subject: Subject,
-): Promise<Finding[]> {
-  const send: SendNativeBlocks = (way, content, call) =>
-    subject.native ? subject.native.send(way, content, call) : call(content);
-  try {
-    for (const message of Object.values(probes)) {
-      const post = { tenant, method: 'chat.postMessage' };
-      const posted = await send(post, { channel, ...message }, (sent) => client.chat.postMessage(sent));
-      const at = { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
-      const edit = { tenant, method: 'chat.update' };
-      await send(edit, { ...at, ...message }, (sent) => client.chat.update(sent));
-      await client.chat.delete(at);
-    }
-    return [];
-  } catch (error) {
-    const fix = 'Check the conversation with the bot: a chart or table of this check may still be there.';
-    return [{ check: 'charts and tables', state: 'limited', ...describeFailure(error, subject, fix) }];
   }
 }
 

@@ -13,7 +13,7 @@ export const doctor: Feature = {
       needs: 'admin',
       shares: 'never',
       async *run(_words, { doctor: service, person, now }) {
-        // Each answer replaces the one before: this probes whether private answers take charts and tables, and leaves nothing behind.
+        // Each answer replaces the one before: private answers show whether they take charts and tables, and none stays.
         await service.retryNativeBlocks(person);
         yield* Object.values(probes);
         yield renderFindings(await service.examine(person), now());
