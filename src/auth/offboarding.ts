@@ -86,7 +86,7 @@ export function createEndStore(db: Db, enqueue: Enqueue, now: () => Date) {
   return (eventId: string, ends: readonly AccessEnd[]): Promise<void> =>
     db.transaction().execute(async (trx) => {
       if (!(await claimOnce(trx, `end:${eventId}`, now()))) return;
-      for (const end of ends) await enqueue(endAccessJob, end, { in: trx });
+      for (const end of ends) await enqueue(endAccessJob, end, { in: trx, tenant: tenantId(end) });
     });
 }
 

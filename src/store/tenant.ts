@@ -13,7 +13,7 @@ const jobs = 'pgboss.job';
 
 const secretColumns = ['sealed', 'mac', 'value_mac', 'token_hash'];
 
-/** The tables with rows of tenants and the condition on each, parents before children; and jobs. */
+/** The tables with rows of tenants and the condition on each, parents before children; and the jobs that were enqueued for one. */
 export function findTenantTables(): ReadonlyMap<string, Condition> {
   const found = new Map<string, Condition>();
   for (const [table, columns] of definedTables) {
@@ -27,8 +27,7 @@ export function findTenantTables(): ReadonlyMap<string, Condition> {
           where id = ${sql.ref(`${table}.${parent.column}`)} and ${ofParent(tenant)})`,
       );
   }
-  const withIds = [...found].filter(([table]) => definedTables.get(table)?.['id']?.startsWith('text'));
-  return found.set(jobs, (tenant) => selectJobs(tenant, withIds));
+  return found.set(jobs, (tenant) => sql`job.group_id = ${tenant}`);
 }
 
 function findParent(table: string): { readonly table: string; readonly column: string } | undefined {
@@ -37,19 +36,6 @@ function findParent(table: string): { readonly table: string; readonly column: s
     if (parent !== undefined) return { table: parent, column };
   }
   return undefined;
-}
-
-/** Jobs that were enqueued for a tenant, or whose data name it or an id of its rows. */
-function selectJobs(tenant: string, tables: readonly (readonly [string, Condition])[]): RawBuilder<boolean> {
-  const ids = tables.map(
-    ([table, of]) => sql`select id from ${sql.table(table)} where ${of(tenant)} and id = given.value`,
-  );
-  // In an organization a job may also name the workspace, which may be a separate tenant.
-  return sql`(job.group_id = ${tenant}
-    or coalesce(job.data ->> 'tenant', job.data ->> 'enterpriseId', job.data ->> 'teamId') = ${tenant}
-    or exists (
-      select 1 from jsonb_each_text(case jsonb_typeof(job.data) when 'object' then job.data else '{}' end) given
-       where exists (${sql.join(ids, sql` union all `)})))`;
 }
 
 export async function countTenantRows(db: Db, tenant: string): Promise<Map<string, number>> {
