@@ -20,8 +20,7 @@ import { dayMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
-import type { Enqueue, EnqueueOptions } from '../store/queue.ts';
-import { defineJob, type Job } from '../store/queue.ts';
+import { defineJob, type Enqueue, type EnqueueOptions, type Job } from '../store/queue.ts';
 import type { Db, Schema } from '../store/schema.ts';
 
 export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;

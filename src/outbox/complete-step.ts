@@ -2,12 +2,10 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
 import { minuteMs } from '../lib/time.ts';
-import type { Enqueue } from '../store/queue.ts';
-import { defineJob, type JobContext } from '../store/queue.ts';
+import { defineJob, type Enqueue, type JobContext } from '../store/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { makeReference } from '../telemetry/reference.ts';
-import type { OpenSlack } from './slack-port.ts';
-import { classifySlackFailure } from './slack-port.ts';
+import { classifySlackFailure, type OpenSlack } from './slack-port.ts';
 
 /*
  * The end of a workflow step: a job under the key of its run, which survives a killed process. From the delivery on such a

@@ -3,8 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { storeWithRetries } from '../store/database.ts';
-import type { Enqueue } from '../store/queue.ts';
-import { defineJob, type Job, type JobContext } from '../store/queue.ts';
+import { defineJob, type Enqueue, type Job, type JobContext } from '../store/queue.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import {
