@@ -4,7 +4,6 @@ import { type Config, readConfig } from '../app/config.ts';
 import { describeRefusal, runChecks } from '../app/doctor/checks.ts';
 import { findChannels, type Subject } from '../app/doctor/network.ts';
 import { createDriftWatch } from '../app/drift.ts';
-import { UserError } from '../errors.ts';
 import { findSchemaState, openDatabase } from '../store/database.ts';
 import type { Log } from '../telemetry/log.ts';
 import { pluralize } from '../views/blocks/format.ts';

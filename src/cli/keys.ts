@@ -12,7 +12,6 @@ import {
 import { createSealer } from '../auth/keys/sealing.ts';
 import { UserError } from '../errors.ts';
 import type { Db } from '../store/schema.ts';
-import { pluralize } from '../views/blocks/format.ts';
 import { type Command, describeUsage, parseWords, type Terminal, withDatabase } from './terminal.ts';
 
 /** `npm run keys -- …`: prints key ids, and no key but the one that `new` makes. @throws UserError */

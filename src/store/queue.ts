@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Pool } from 'pg';
@@ -6,13 +5,10 @@ import { fromKysely, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import { withSecrets } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
-import { findReference, withReference } from '../telemetry/reference.ts';
+import { findReference, tenantScope, withReference } from '../telemetry/reference.ts';
 import { withSpan } from '../telemetry/tracing.ts';
 import { type Database, takeLock, withCreateRights } from './database.ts';
 import type { Db, Trx } from './schema.ts';
-
-/** The workspace or organization (`tenantId`) that the running work is for; undefined = the bot itself. */
-export const tenantScope = new AsyncLocalStorage<string>();
 
 export interface JobContext<out Ports = unknown> {
   /** Aborts when the bot stops and has waited long enough, or when the job's claim was lost. */

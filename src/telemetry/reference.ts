@@ -3,6 +3,9 @@ import { randomInt } from 'node:crypto';
 
 const current = new AsyncLocalStorage<{ reference: string | undefined }>();
 
+/** The workspace or organization (`tenantId`) that the running work is for; undefined = the bot itself. */
+export const tenantScope = new AsyncLocalStorage<string>();
+
 /** One reference for log lines, jobs and failures of a piece of work; inside of other work it just runs. */
 export function withReference<T>(run: () => T, reference?: string): T {
   if (reference === undefined && current.getStore()) return run();

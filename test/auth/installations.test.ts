@@ -1,6 +1,6 @@
 import type { Installation, InstallationQuery } from '@slack/oauth';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { sealedTables } from '../../src/app/keyring-service.ts';
 import { createInstallations, type Installations, NotInstalledError } from '../../src/auth/installations.ts';
 import { createKeyStore } from '../../src/auth/keys/key-store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { tenantScope } from '../../store/queue.ts';
+import { tenantScope } from '../../telemetry/reference.ts';
 
 export interface Owner {
   readonly tenant: string;
@@ -24,15 +24,18 @@ const longWaitMs = 3_000;
 // Grace period after the abort: an aborted command still sends one reply.
 const replyMs = 3_000;
 
+function keyOf({ tenant, person }: Owner): string {
+  return `${tenant}/${person}`;
+}
+
 /** Sums by tenant and by person, without those that are zero. */
 function createSums() {
   const sums = new Map<string, number>();
-  const personOf = ({ tenant, person }: Owner): string => `${tenant}/${person}`;
   return {
     ofTenant: ({ tenant }: Owner): number => sums.get(tenant) ?? 0,
-    ofPerson: (owner: Owner): number => sums.get(personOf(owner)) ?? 0,
+    ofPerson: (owner: Owner): number => sums.get(keyOf(owner)) ?? 0,
     add(owner: Owner, by: number): void {
-      for (const key of [owner.tenant, personOf(owner)]) {
+      for (const key of [owner.tenant, keyOf(owner)]) {
         const sum = (sums.get(key) ?? 0) + by;
         if (sum > 0) sums.set(key, sum);
         else sums.delete(key);
@@ -113,7 +116,7 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
         running += 1;
         resolve();
       };
-      const person = `${owner.tenant}/${owner.person}`;
+      const person = keyOf(owner);
       const line = waiting.get(person) ?? [];
       line.push({ owner, start });
       waiting.set(person, line);

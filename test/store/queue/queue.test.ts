@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Ports, jobs as registered } from '../../../src/app/jobs.ts';
 import { claimOnce, type Database } from '../../../src/store/database.ts';
-import { createQueue, defineJob, type Job, type Queue, tenantScope } from '../../../src/store/queue.ts';
+import { createQueue, defineJob, type Job, type Queue } from '../../../src/store/queue.ts';
+import { tenantScope } from '../../../src/telemetry/reference.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 import { noPorts } from './no-ports.ts';
 
