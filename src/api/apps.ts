@@ -7,7 +7,6 @@ import {
   readKeyTime,
   readMap,
   text,
-  texts,
 } from './http/lenient.ts';
 import { checkTextId, type IdKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
@@ -72,7 +71,7 @@ export function volumePath(appId: string, volumeId: string): string {
   return pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'volumes', checkTextId(volumeId, volume));
 }
 
-const deletion = z.object({ ids: texts });
+const deletion = z.object({ ids: z.array(z.unknown()).nullish() });
 
 export function createVolumes(send: Send) {
   return {
@@ -84,7 +83,9 @@ export function createVolumes(send: Send) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
         const { ids } = readAnswer(reply, (await reply.json()) ?? {}, deletion);
-        return { ids: ids ?? undefined, requestId: reply.requestId };
+        // One in another form must not make the list look empty.
+        const isReported = ids?.every((one) => typeof one === 'string' || typeof one === 'number');
+        return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };
       });
     },
   };

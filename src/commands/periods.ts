@@ -378,7 +378,8 @@ function readDay(typed: string, today: string, asked: Asked): string | undefined
   if (isExists(year, month - 1, day))
     return [year, month, day].map((part, nth) => String(part).padStart(nth === 0 ? 4 : 2, '0')).join('-');
   const hint = 'Year first, then month and day: `2026-11-20`.';
-  throw refuse(asked, `${formatCode(typed, 20)} is not a date.`, hint, ['today', 'yesterday']);
+  const guessed = /^\D*29\D*$/u.test(words) ? ` in ${year}` : '';
+  throw refuse(asked, `${formatCode(typed, 20)} is not a date${guessed}.`, hint, ['today', 'yesterday']);
 }
 
 /** Year, month and day; without a year the nearest one. */

@@ -29,9 +29,10 @@ export function shiftDay(day: string, by: number): string {
 /** ISO text as milliseconds since the epoch; without a zone it is UTC. Undefined if it is not a time. */
 export function parseIsoTime(text: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}/.test(text)) return undefined;
-  const hasTime = /\d[T ]\d/.test(text);
-  const hasZone = /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text);
-  const at = parseISO(hasTime ? (hasZone ? text : `${text}Z`) : `${text}T00:00:00Z`).getTime();
+  const hasTime = /\d[T ]\d/i.test(text);
+  const hasZone = /(?:Z|[+-]\d{2}(?::?\d{2})?)$/i.test(text);
+  const whole = hasZone ? text : `${text}Z`;
+  const at = parseISO(hasTime ? whole.toUpperCase() : `${text}T00:00:00Z`).getTime();
   return Number.isNaN(at) ? undefined : at;
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
+import type { Installation } from '../auth/identity.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
 import { storeWithRetries } from '../store/database.ts';
 import { defineJob, type Enqueue, type Job, type JobContext } from '../store/queue.ts';
@@ -33,7 +34,11 @@ const longestLiftPauseMs = hourMs;
 /** A reservation that was missed by more is made again. */
 const staleSlotMs = 5_000;
 
-export type DeliverPorts = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
+export type DeliverPorts = {
+  readonly slack: OpenSlack;
+  readonly enqueue: Enqueue;
+  readonly isSharedOutside: (at: Installation, channel: string, signal: AbortSignal) => Promise<boolean>;
+};
 type Row = Selectable<Schema['outbox']>;
 type Kind = MessageKind<never, DeliverPorts>;
 type Method = 'chat.postMessage' | 'chat.update';
@@ -45,6 +50,7 @@ interface Delivery {
   readonly refusal: Refusal | undefined;
   readonly context: JobContext<DeliverPorts>;
   readonly slack: SlackPort;
+  readonly installation: Installation;
   readonly places: readonly string[];
   readonly place: string;
   readonly thread: string | undefined;
@@ -69,6 +75,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       refusal: row.refusal === null ? undefined : (JSON.parse(row.refusal) as Refusal),
       context,
       slack: context.ports.slack(installation, context.signal),
+      installation,
       places,
       place: row.posted_in ?? places[row.place] ?? '',
       thread: undefined,
@@ -150,6 +157,9 @@ async function send(delivery: Delivery): Promise<void> {
   if (row.state === 'sending') return lookForMessage(delivery);
   if (row.expires_at <= now()) return end(delivery, { state: 'dead', reason: 'expired' });
   if (!(await takeSlot(delivery, 'chat.postMessage'))) return;
+  // The channel may have been shared with another organization since it was chosen.
+  if (/^[CG]/u.test(place) && (await context.ports.isSharedOutside(delivery.installation, place, signal)))
+    return refuse(delivery, { meaning: 'place', code: 'channel_shared' });
   let message: Message | undefined;
   try {
     message = await render(delivery);

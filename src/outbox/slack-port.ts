@@ -59,7 +59,7 @@ export type CodeMeaning =
   | 'lacking'
   /** A setting of the workspace forbids it; somebody who administers Slack can lift it. */
   | 'lift'
-  /** This channel or person takes no message of the bot; another place may. */
+  /** This channel or person takes no message of the bot (`channel_shared`: the bot itself posts none); another place may. */
   | 'place'
   /** The app was taken out. Not `invalid_auth`, which may be about the bot's own address. */
   | 'app'
@@ -82,7 +82,8 @@ const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
     not_authed token_expired`,
   place: `not_in_channel channel_not_found invalid_channel is_archived channel_is_archived channel_is_limited_access
     user_disabled user_not_found cannot_dm_bot messages_tab_disabled invalid_user_combination
-    method_not_supported_for_channel_type posting_to_channel_denied posting_to_general_channel_denied`,
+    channel_shared channel_type_not_supported method_not_supported_for_channel_type posting_to_channel_denied
+    posting_to_general_channel_denied`,
   app: 'account_inactive token_revoked user_removed_from_team invalid_refresh_token',
   absent: `message_not_found is_inactive edit_window_closed cant_update_message thread_not_found not_found hash_conflict
     file_not_found file_deleted user_not_visible users_not_found team_not_found invalid_team no_such_subteam

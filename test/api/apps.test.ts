@@ -79,6 +79,8 @@ test.each([
   ['the ids of what was deleted', 200, { ids: ['vi-1', 'vi-2'] }, ['vi-1', 'vi-2']],
   ['an empty list where there was nothing', 200, { ids: [] }, []],
   ['undefined where the service does not say', 200, { ids: null }, undefined],
+  ['an id that is a number', 200, { ids: [7, 'vi-2'] }, ['7', 'vi-2']],
+  ['undefined where ids have a form that is not known', 200, { ids: [{ id: 'vi-1' }] }, undefined],
   ['undefined without a body', 204, '', undefined],
 ])('the answer of a deletion is %s', async (_, status, body, ids) => {
   const cdn = await answerAlways(status, body);

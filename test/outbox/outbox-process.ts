@@ -58,7 +58,7 @@ const note = defineMessage({
 });
 await queue.start({
   jobs: [createDeliverJob([note]), sweepOutboxJob],
-  ports: { slack, enqueue: queue.enqueue },
+  ports: { slack, enqueue: queue.enqueue, isSharedOutside: async () => false },
 });
 process.stdout.write('ready\n');
 

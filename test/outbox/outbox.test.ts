@@ -223,6 +223,14 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
   expect(read()).toEqual(isReplaced ? [['not: invalid_blocks', undefined]] : []);
 });
 
+test('a channel that other organizations come to read gets no message: the next place does', async () => {
+  Object.assign(harness.slack.world.channels.get(ops) ?? {}, { shared: true });
+  await put('one', two);
+  await run(5);
+  expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'channel_shared' }]);
+  expect(read()).toEqual([]);
+});
+
 describe('a refusal that passes', () => {
   test('is tried again with growing pauses, in the same place', async () => {
     harness.slack.script.fail('chat.postMessage', 'team_added_to_org', 4);

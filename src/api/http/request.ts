@@ -181,9 +181,8 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       error: (code) => fail(code),
       async json() {
         const text = await readText(maxJsonBytes);
-        // Not those within a text.
-        const outside = text.replaceAll(/"(?:[^"\\]|\\.)*"/gsu, '');
-        if ((outside.match(/,/gu)?.length ?? 0) > maxParts) throw fail('unexpected');
+        const withoutTexts = text.replaceAll(/"(?:[^"\\]|\\.)*"/gsu, '');
+        if ((withoutTexts.match(/,/gu)?.length ?? 0) > maxParts) throw fail('unexpected');
         // A compressed body of which nothing came out was cut.
         if (text.trim() === '' && headers.has('content-encoding')) throw fail('cut');
         if (text.trim() === '') return undefined;

@@ -160,16 +160,17 @@ const skewMs = 10 * minuteMs;
 
 function readTimestamp(timestamp: unknown, { from, to, now }: Times): number | undefined {
   let read = timestamp;
-  if (typeof read === 'string')
-    read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : (parseIsoTime(read) ?? parseZonedTime(read));
+  if (typeof read === 'string') read = /^\d{9,19}(?:\.\d+)?$/u.test(read) ? Number(read) : readTimeText(read);
   const at = typeof read === 'number' ? toEpochMs(read) : Number.NaN;
   return at >= from && at < to && at < now + skewMs ? Math.min(at, now - 1) : undefined;
 }
 
-/** Text such as `Sat, 21 Nov 2026 11:40:00 GMT`: only with its zone, since the service does not use this computer's. */
-function parseZonedTime(text: string): number | undefined {
+/** ISO, or `Sat, 21 Nov 2026 11:40:00 GMT`: that only with its zone, since the service does not use this computer's. */
+function readTimeText(text: string): number | undefined {
   const isZoned = text.length < 50 && /\d:\d\d.*(?:GMT|UTC|Z|[+-]\d\d:?\d\d)$/u.test(text);
-  return isZoned ? Date.parse(text) : undefined;
+  // A day alone tells no time.
+  const at = /\d[t ]\d/iu.test(text) ? parseIsoTime(text) : undefined;
+  return at ?? (isZoned ? Date.parse(text) : undefined);
 }
 
 function readWord(value: unknown): string | undefined {

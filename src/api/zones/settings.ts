@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { isIP, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
@@ -252,12 +252,12 @@ function normalizeAddress(text: string): string {
   const [plain = '', zone] = typed.replace(/^\[(.*)\]$/u, '$1').split('%', 2);
   const address = normalizeIp(plain.replace(/^::ffff:(?=[\d.]+$)/u, ''));
   const whole = zone === undefined ? address : `${address}%${zone}`;
-  const size = isIPv6(address) ? 128 : 32;
-  const bits = Number(suffix ?? size);
-  if (bits === size) return whole;
-  return isIP(whole) && bits >= 0 && bits < size
-    ? `${findNetwork(address, bits)}/${bits}`
-    : `${whole}/${suffix}`;
+  const bits = Number(suffix);
+  if (suffix === undefined || bits === (isIPv6(plain) ? 128 : 32)) return whole;
+  if (!isIPv4(address) || !(bits >= 0 && bits < 32)) return `${whole}/${suffix}`;
+  const mask = bits === 0 ? 0 : -1 << (32 - bits);
+  const network = address.split('.').map((part, nth) => Number(part) & (mask >>> (24 - 8 * nth)));
+  return `${network.join('.')}/${bits}`;
 }
 
 /** `2001:DB8:0::1` → `2001:db8::1`, and `0x0a.0.0.5` → `10.0.0.5`. */
@@ -265,17 +265,6 @@ function normalizeIp(address: string): string {
   if (isIPv6(address)) return new URL(`http://[${address}]`).hostname.slice(1, -1);
   const hasFourNumbers = /^(?:(?:0x[\da-f]+|\d+)(?:\.(?=.)|$)){4}$/u.test(address);
   return (hasFourNumbers && URL.parse(`http://${address}`)?.hostname) || address;
-}
-
-function findNetwork(address: string, bits: number): string {
-  const [dot, width, radix, count] = isIPv6(address) ? [':', 16, 16, 8] : ['.', 8, 10, 4];
-  const [start = [], end = []] = address.split('::').map((half) => half.split(dot).filter(Boolean));
-  const zeros = Array.from({ length: count - start.length - end.length }, () => '0');
-  const network = [...start, ...zeros, ...end].map((group, nth) => {
-    const cut = width - Math.min(width, Math.max(0, bits - nth * width));
-    return ((Number.parseInt(group, radix) >> cut) << cut).toString(radix);
-  });
-  return normalizeIp(network.join(dot));
 }
 
 /** The seven digits of a short float: 9.50000001 → 9.5. Whole numbers stay. */

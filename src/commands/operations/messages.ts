@@ -21,7 +21,6 @@ import { findUndo, type ValueStore } from './values.ts';
 
 export interface MessagePorts {
   readonly ledger: ValueStore & { readonly outbox: Outbox; readonly kinds: Kinds };
-  readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
 }
 
 type About = { readonly tenant: string; readonly id: string };
@@ -99,13 +98,9 @@ const requesterMessage = defineMessage({
 
 const approvalCard = defineMessage({
   kind: 'operation-card',
-  async render({ tenant, id }: About, { ports, db, place, signal }: RenderContext<MessagePorts>) {
+  async render({ tenant, id }: About, { ports, db }: RenderContext<MessagePorts>) {
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
-    if (!operation) return undefined;
-    // The channel may have been shared with another organization since it was chosen.
-    if (/^[CG]/u.test(place) && (await ports.isSharedOutside(operation.requester, place, signal)))
-      return undefined;
-    return renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
+    return operation && renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };

@@ -34,5 +34,6 @@ function rankUrgency(zone: Listed): number {
 /** The host of a zone's origin in lower case, typed with or without a scheme; undefined where it has none. */
 export function readOriginHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
   const url = originUrl.includes('://') ? originUrl : `https://${originUrl}`;
-  return URL.parse(url)?.hostname.toLowerCase() || undefined;
+  // A URL takes no zone of an IPv6 address.
+  return URL.parse(url.replace(/%[^\]/]*(?=\])/u, ''))?.hostname.replace(/\.$/u, '') || undefined;
 }

@@ -364,10 +364,10 @@ const pauseNotice = defineMessage({
     return renderPaused(report, { others: place !== report.owner.userId });
   },
   async ended(trx, { about: { id, revision }, state, reason, code }, { log }: ReportContext) {
-    if (state !== 'dead' || reason === 'withdrawn') return;
+    if (state === 'sent' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);
     if (report?.revision !== revision) return;
-    if (reason === 'app-gone' || reason === 'expired')
+    if (state === 'unknown' || reason === 'app-gone' || reason === 'expired')
       await trx.updateTable('reports').set({ pause_notice: waiting }).where('id', '=', id).execute();
     else log.error({ [report.kind]: id, code }, 'nobody could be told that a report is paused');
   },
@@ -509,6 +509,7 @@ export function findLostPlace({
 
 const lostPlaces: Readonly<Record<string, PauseReason>> = {
   not_in_channel: 'bot-removed',
+  channel_shared: 'channel-shared',
   is_archived: 'channel-archived',
   channel_is_archived: 'channel-archived',
 };

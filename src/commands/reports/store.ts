@@ -38,7 +38,7 @@ export interface ReportPorts {
   readonly enqueue: Enqueue;
   readonly explain: (error: unknown, feature: string) => Failure;
   /** Whether people of another organization read a channel, known for ten minutes. False where Slack does not say. */
-  readonly isSharedOutside: (owner: Person, channel: string, signal: AbortSignal) => Promise<boolean>;
+  readonly isSharedOutside: (at: Installation, channel: string, signal: AbortSignal) => Promise<boolean>;
   readonly refused: (reason: Reason) => void;
   /** Counts a message about an incident that no place took. */
   readonly untold: () => void;

@@ -13,8 +13,8 @@ export function readHost(typed: string): string {
     // As in a sentence, and as Slack writes a link.
     .replace(/^[<("'“‘`]+(?=[^\s]*[.。])|(?<=[.。][^\s]*?)(?:\|[^>]*)?[>)"'”’`,;!?.]+$/gu, '')
     .replaceAll('。', '.')
-    .replace(/^(?:[a-z]+:)?\/\/(?:[^/@]*@)?([^/:?#]+).*$/u, '$1')
-    .replace(/^((?:\*\.)?[\p{L}\p{M}\d-]+(?:\.[\p{L}\p{M}\d-]+)+)(?:[:/?#].*)$/u, '$1')
+    .replace(/^(?:[a-z]+:)?\/\/(?:[^/@]*@)?(\[[^\]]*\]|[^/:?#]+).*$/u, '$1')
+    .replace(/^((?:\*\.)?[\p{L}\p{M}\d_-]+(?:\.[\p{L}\p{M}\d_-]+)+)(?:[:/?#].*)$/u, '$1')
     .replace(/\.$/u, '');
   return host.includes('.') ? toAscii(host) : host;
 }

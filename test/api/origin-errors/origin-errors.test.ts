@@ -104,6 +104,9 @@ test.each([
   ['1767225600000000', 1_767_225_600_000],
   ['2026-01-01T00:00:00Z', 1_767_225_600_000],
   ['2026-01-01T01:00:00.000+01:00', 1_767_225_600_000],
+  ['2026-01-01t01:00:00+01', 1_767_225_600_000],
+  // A day alone tells no time.
+  ['2026-01-01', undefined],
   // A clock that is a little ahead means now.
   [now + 60_000, now - 1],
   // Another unit, a clock in another zone, another week: no time that the entry can have.

@@ -118,7 +118,7 @@ test.each([
   ['EdgeRules', by(3, '.jpg'), by(3, 'JPG')],
   ['DnsRecordValue', 'Host.Example.', 'host.example'],
   ['BlockedIps', ['10.0.0.5/24', '0x0a.0.1.5'], ['10.0.0.0/24', '10.0.1.5']],
-  ['BlockedIps', ['fe80::1%eth0', '2001:db8::7/64'], ['[FE80:0::1%eth0]', '2001:DB8::/64']],
+  ['BlockedIps', ['fe80::1%eth0', '2001:db8::/64'], ['[FE80:0::1%eth0]', '2001:DB8:0::/64']],
   ['OriginUrl', 'http://[FE80:0::1%25eth0]:80', 'http://[fe80::1%25eth0]'],
   ['BlockedIps', ['2001:DB8:0::1', '203.0.113.7/32'], ['203.0.113.7', '2001:db8::1/128']],
   ['AccessControlOriginHeaderExtensions', ['.CSS', 'js'], ['js', 'css']],

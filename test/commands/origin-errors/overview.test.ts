@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
-import { chooseZones, mostLogs } from '../../../src/commands/origin-errors/choose-zones.ts';
+import { chooseZones, mostLogs, readOriginHost } from '../../../src/commands/origin-errors/choose-zones.ts';
 import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 import { entry, readSentences } from './entries.ts';
@@ -215,6 +215,15 @@ test('what needs attention comes before all, the worst first, and is not all', (
   const chosen = chooseZones(all, { channels: ids('23'), failing: ids('24'), asked }).map(({ id }) => id);
   expect(chosen.toSorted().slice(0, 8)).toContain('20');
   expect(chosen.slice(8, 12)).toEqual(['23', '24', '59', '58']);
+});
+
+test.each([
+  ['https://ORIGIN.example.com.', 'origin.example.com'],
+  ['http://[fe80::1%25eth0]:80/', '[fe80::1]'],
+  ['[2001:DB8::1]:80', '[2001:db8::1]'],
+  ['0x7f.1', '127.0.0.1'],
+])('the origin host of %s is %s', (originUrl, host) => {
+  expect(readOriginHost({ originUrl })).toBe(host);
 });
 
 test('few zones are all read', () => {

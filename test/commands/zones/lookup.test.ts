@@ -59,6 +59,7 @@ test.each([
   ['shop.example', '<https://shop.example/a|shop.example/a>'],
   ['shop.example', '//shop.example/a'],
   ['müller.example', 'müller。example'],
+  ['cdn_1.example', 'cdn_1.example/a?b'],
 ])('a zone with the hostname %s is found by %s', (hostname, typed) => {
   expect(hasHostname({ hostnames: [hostname] }, readHost(typed))).toBe(true);
 });

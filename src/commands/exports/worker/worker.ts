@@ -1,6 +1,6 @@
-import { pipeline, Readable, type Transform } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import { createEventLogs } from '../../../api/event-logs.ts';
 import { ApiError, type ApiErrorFacts } from '../../../api/http/errors.ts';
 import type { Attempt } from '../../../api/http/request.ts';
@@ -80,23 +80,15 @@ async function gather({ cdn, key, request, directory, now }: GatherTask): Promis
   return { ...log, files: files.map(({ kind, length, sha256 }) => ({ kind, length, sha256 })) };
 }
 
-const decoders: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  'x-gzip': createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
-
 /** Sends a request like `fetch`, which would take a compressed body that breaks off for a whole one. */
 async function fetchWhole(asked: Request): Promise<Response> {
   const { request } = await import('undici');
   const { url, method, signal } = asked;
   const [headers, body] = [Object.fromEntries(asked.headers), await asked.text()];
-  const clocks = { headersTimeout: 0, bodyTimeout: 0 };
-  const answer = await request(url, { method: method as 'POST', headers, body, signal, ...clocks });
-  const encoding = String(answer.headers['content-encoding'] ?? 'identity').toLowerCase();
-  const decode = decoders[encoding];
-  const whole = decode ? pipeline(answer.body, decode(), () => {}) : answer.body;
+  const answer = await request(url, { method: method as 'POST', headers, body, signal });
+  const { 'content-encoding': encoding = 'identity' } = answer.headers;
+  const decode = encoding === 'br' ? createBrotliDecompress : createUnzip;
+  const whole = encoding === 'identity' ? answer.body : pipeline(answer.body, decode(), () => {});
   const init = { status: answer.statusCode, headers: answer.headers as Record<string, string> };
   return new Response(Readable.toWeb(whole) as ReadableStream, init);
 }

@@ -174,8 +174,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
   const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
   const cut = read.filter(({ counts }) => counts.sum(input.now.getTime() - input.window * minuteMs).hasMore);
   const unread = [...failures.map(({ item }) => item), ...cut].map(idOf);
-  const isPartial = facts.of > read.length;
-  const all = sumWindow(read, input, isPartial);
+  const all = sumWindow(read, input, facts.of > read.length);
   const sums = [...Map.groupBy(read, idOf)]
     .map(([id, zones]) => {
       const { text, total } = sumWindow(zones, input, isByHost && (unread.includes(id) || facts.isCut));
@@ -350,8 +349,7 @@ export const risingErrors = defineCondition({
     const { read, failures } = facts;
     const notes = explainUnread(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
-    const isFiring = judged.some(({ isWrong }) => isWrong);
-    const room = isFiring ? Number.POSITIVE_INFINITY : leastUsual;
+    const room = judged.some(({ isWrong }) => isWrong) ? Number.POSITIVE_INFINITY : leastUsual;
     return observe(judged, {
       value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
       unread: failures.map(({ item }) => item.id),

@@ -83,7 +83,6 @@ async function judgeZones(
   const highest = found.find(({ value }) => value !== undefined)?.value;
   return observe(found, {
     value: threshold ? highest : found.filter(({ isWrong }) => isWrong).length,
-    unread,
     isUnlisted(part) {
       const [id = ''] = part.split('/', 1);
       return unread.includes(id) || (skipped > 0 && !zones.some((zone) => zone.id === id));
@@ -195,14 +194,8 @@ export const missingCertificates = defineZoneCondition({
     const { hostnames, hostnamesWithoutCertificate: without, isCertificateUnreported } = zone;
     if (without.length === 0 && !isCertificateUnreported && hostnames.length > 0)
       return [{ is: 'each hostname has one', isWrong: false, severity: 0 }];
-    const is = `no certificate (zone ${nameZone(zone)})`;
-    const missing = without.map((name) => ({
-      id: `${zone.id}/${name}`,
-      name,
-      is,
-      isWrong: true,
-      severity: 1,
-    }));
+    const wrong = { is: `no certificate (zone ${nameZone(zone)})`, isWrong: true, severity: 1 };
+    const missing = without.map((name) => ({ ...wrong, id: `${zone.id}/${name}`, name }));
     const unreported = { is: 'certificates not reported', isWrong: undefined, severity: 0.5 };
     return isCertificateUnreported ? [...missing, unreported] : missing;
   },
@@ -315,10 +308,7 @@ export const endingCertificates = defineCondition({
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
       isUnlisted: (id) => skipped > 0 && !names.has(id.split('/', 1)[0] ?? ''),
       notes: [
-        ...listMissing(
-          targets.filter((id) => !names.has(id)),
-          skipped,
-        ),
+        ...listMissing(targets.filter((id) => !names.has(id))),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
         ...without.map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),
       ],
