@@ -168,11 +168,11 @@ function stripQuotes(text: string): string {
 /** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
 const before = new RegExp(
   [
-    '(?:[-*+•◦▪☐☑–—#→➜]|\\[[ x]?\\]|\\d{1,2}[.)]|[a-z]\\))\\s+',
+    '(?:[-*+•◦▪☐☑–—→➜$]|#{1,4}|\\[[ x]?\\]|[(\\[]?\\d{1,2}[.):\\]]|\\d\\uFE0F?\\u20E3|[a-z]\\)|[ivx]{1,4}[.)])\\s+',
     '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
     '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
     '[/@]?cdn(?:[\\s,:]+|$)',
-    '(?:hey|hi|hello|ok|okay|please|pls|(?:can|could|would) you)[\\s,:]+(?=\\S)',
+    '(?:hey|hi|hello|good (?:morning|afternoon|evening)|dear|bot|ok|okay|fyi|thanks|thank you|please|pls|(?:can|could|would) you)[\\s,:!]+(?=\\S)',
   ]
     .map((one) => `^${one}`)
     .join('|'),
@@ -180,10 +180,10 @@ const before = new RegExp(
 );
 /** Behind a line: thanks, and the end of a sentence. */
 const behind =
-  /[\s,–—-]+(?:please|pls|thanks|thank you|thx)[.!]*$|\s+(?::[\w+-]+:|\p{Extended_Pictographic}|\uFE0F)+$|(?<=[^\s.!?,;])[.!?,;]+$/iu;
+  /[\s,–—-]+(?:please|pls|thanks|thank you|thx)[.!]*$|\s+(?::[\w+-]+:|\p{Extended_Pictographic}|\uFE0F)+$|(?<=[^\s.!?,;…])[.!?,;…]+$/iu;
 /** Around a line: code and quotes; around words: bold, italics and strikethrough. */
 const around =
-  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„](?<curly>[^“”„]+)[”“]|«(?<angle>[^«»]+)»)$/u;
+  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„‘‚](?<curly>[^“”„‘’‚]+)[”“’‘]|[«‹](?<angle>[^«»‹›]+)[»›]|[([](?<round>[^()[\]]+)[)\]])$/u;
 const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
 
 // These patterns look at each character of a longer line many times.
@@ -197,7 +197,7 @@ export function stripDecoration(line: string): string {
     last = words;
     words = words
       .replace(before, '')
-      .replace(around, '$<inner>$<curly>$<angle>')
+      .replace(around, '$<inner>$<curly>$<angle>$<round>')
       .replace(emphasis, '$<inner>')
       .replace(/(?<=^|\s)_([*~][^_]+[*~])_(?=[\s,!?]|$)/gu, '$1')
       .replace(behind, '')

@@ -101,6 +101,16 @@ test.each([
   '+ whoami',
   'whoami :pray:',
   'whoami – thanks!',
+  '‘whoami’…',
+  '‹whoami›',
+  '(whoami)',
+  '## whoami',
+  '$ /cdn whoami',
+  '(1) whoami',
+  '1️⃣ whoami',
+  'iv. whoami',
+  'Hi! whoami',
+  'good morning <@U0BOB0000>, whoami',
 ])('%s is whoami', (line) => {
   expect(stripDecoration(line)).toBe('whoami');
 });

@@ -531,7 +531,7 @@ function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastEr
   };
 }
 
-function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] {
+function listFindings({ fresh, zones, undated, perDay: total }: ErrorFigures): Finding[] {
   const newCodes = fresh.map(({ code, count, ...zone }): Finding => {
     const times = count > 0 ? ` ${pluralize(count, 'time')}` : '';
     const text = `:new: ${formatCode(code, 60)}${times} in ${describeName(zone)}`;
@@ -539,7 +539,9 @@ function listFindings({ fresh, zones, perDay: total }: ErrorFigures): Finding[] 
   });
   const moved = zones.flatMap((zone): Finding[] => {
     const { perDay } = zone;
-    if (!hasMoved(perDay, noise.errors)) return [];
+    // Of what was not counted nobody knows that it became less.
+    const isUnsure = !isIncrease(perDay) && (zone.partial || undated !== undefined);
+    if (isUnsure || !hasMoved(perDay, noise.errors)) return [];
     const name = `*${describeName(zone)}*`;
     const text =
       perDay.now === 0

@@ -283,7 +283,16 @@ async function walkZones(
       const isNew = !were.includes('limit-reached') && (!were.includes('limit-foretold') || !reaches);
       limits.push({ ...toNamed(zone), used: reached.used, limit: reached.limit, reaches, isNew });
     }
-    present.push([zone.id, flattenName(zone.name), ...flags]);
+    const { enabled, suspended, isUnlimited, bandwidthUsed, bandwidthLimit } = zone;
+    const isUnreported = {
+      suspended: suspended === undefined,
+      disabled: enabled === undefined,
+      'no-certificate': zone.isCertificateUnreported,
+      'near-limit': !isUnlimited && (bandwidthLimit === undefined || bandwidthUsed === undefined),
+    };
+    // What is no longer reported has not recovered.
+    const kept = were.filter((flag) => !flags.includes(flag) && isUnreported[flag as Attention]);
+    present.push([zone.id, flattenName(zone.name), ...flags, ...kept]);
     if (flags.length > 0) troubled.push({ zone, flags });
     if (!missing.delete(zone.id)) add(news.joined, zone);
     for (const { state } of states) {
@@ -291,7 +300,7 @@ async function walkZones(
       // A line about its limit says more.
       const hasLine = state === 'near-limit' && reached !== undefined;
       if (is && !was && !hasLine) add(news.became[state], { ...zone, name: nameFor(zone, state) });
-      if (was && !is) add(news.recovered[state], zone);
+      if (was && !is && !isUnreported[state]) add(news.recovered[state], zone);
     }
   }
   // In a list that is not whole nobody knows whether they left.

@@ -125,10 +125,8 @@ function judgeUse(
   return [{ is, isWrong: undefined, severity: -1 }];
 }
 
-const ofLimits = { only: 'above-80' } as const;
-
 export const zoneLimit = defineZoneCondition({
-  ...ofLimits,
+  only: 'above-80',
   name: 'zone-limit',
   label: 'Share of the monthly limit',
   words: /^(?!.*(?:forecast|will reach)).*\blimit/iu,
@@ -160,7 +158,7 @@ export const zoneLimit = defineZoneCondition({
 });
 
 export const zoneForecast = defineZoneCondition({
-  ...ofLimits,
+  only: 'above-80',
   ...countsZones,
   name: 'zone-forecast',
   label: 'Will reach its monthly limit',

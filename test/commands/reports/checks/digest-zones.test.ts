@@ -39,6 +39,22 @@ test('a first run has its limits once, and no change', async () => {
   expect(told.thread).toMatchSnapshot('told, thread');
 });
 
+test.each([
+  ['is reported as well', { Enabled: true, Hostnames: [] }, 2],
+  ['is no longer reported', { Enabled: null, Hostnames: null }, 0],
+])('what %s: recovered is only the former', async (_, members, recovered) => {
+  const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
+  const told = await (await createDigestScenario()).runDaily('2026-11-03', [
+    (data) => {
+      data.zones = [makeZone(1001, 'shop', { Enabled: false, Hostnames: [hostname] as never })];
+    },
+    (data) => {
+      data.zones = [makeZone(1001, 'shop', members as never)];
+    },
+  ]);
+  expect(JSON.stringify(told.top).split(':white_check_mark:')).toHaveLength(recovered + 1);
+});
+
 test('what went wrong with zones, what was mended, what came and went', async () => {
   const plain = ['shop', 'media', 'docs', 'blog'].map((name, index) => makeZone(1001 + index, name));
   const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
