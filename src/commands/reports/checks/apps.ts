@@ -201,7 +201,7 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
     const charged =
       cost === undefined
         ? 'cost not reported'
-        : `cost ${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
+        : `cost ${apps.some((app) => !app.cost) ? 'at least ' : ''}${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
     const latency = apps.length === 1 ? apps[0]?.average : undefined;
     const change = latency && describeChange(latency);
     return {
@@ -257,7 +257,7 @@ function listFindings(app: AppFigures): Finding[] {
 
 function renderApps(apps: readonly AppFigures[], more: number, timeZone: string): Detail {
   const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
-  const about = apps.length > 1 ? '' : `: ${formatNumber(apps[0]?.average?.now ?? 0)}`;
+  const latest = apps.length === 1 ? apps[0]?.average : undefined;
   return {
     lines: [],
     table: renderTable({
@@ -272,6 +272,10 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
       total: apps.length + more,
     }),
     note: 'Latency and cost as the CDN reports them: it names no unit and no currency.',
-    chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
+    chart: renderTrend(
+      { title: join(['Average latency', latest && formatNumber(latest.now)], ': '), unit: 'No unit given' },
+      trends,
+      timeZone,
+    ),
   };
 }

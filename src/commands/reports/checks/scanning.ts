@@ -162,8 +162,9 @@ function compareDays(
       last === undefined ? undefined : byDay.get(shiftDay(last, -daysBack - nth))?.[member],
     );
   const average = (daysBack = 0): number | undefined => {
-    const found = sumReported(list('blockedRequests', daysBack));
-    return found === undefined ? undefined : Math.round((found / days) * 10) / 10;
+    const found = list('blockedRequests', daysBack);
+    // Where a day is not reported, nobody knows the average.
+    return found.includes(undefined) ? undefined : Math.round(((sumReported(found) ?? 0) / days) * 10) / 10;
   };
   const now = average();
   const blocked = list('blockedRequests');
