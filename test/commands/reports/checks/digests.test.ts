@@ -169,15 +169,18 @@ test('origin errors since the previous run: each entry in one digest, a new code
 test.each([
   ['whole', false, 1],
   ['cut', true, 0],
-])('a log without errors that is %s: only the former tells that there are no more', async (_, isCut, told) => {
-  const digest = await createDigestScenario({ kinds: ['errors'] }, twoZones);
-  await digest.run('2026-11-03T09:00:00Z');
-  logOriginErrors(digest.data, '1001/2026-11-04', ['http_timeout', 90, 4]);
-  await digest.run('2026-11-04T09:00:00Z');
-  digest.data.originErrors.hasMoreData = isCut;
-  const { top } = await digest.run('2026-11-05T09:00:00Z');
-  expect(top.join(' ').split(':white_check_mark:')).toHaveLength(told + 1);
-});
+])(
+  'a log without errors that is %s: only the former tells that there are no more',
+  async (_, isCut, told) => {
+    const digest = await createDigestScenario({ kinds: ['errors'] }, twoZones);
+    await digest.run('2026-11-03T09:00:00Z');
+    logOriginErrors(digest.data, '1001/2026-11-04', ['http_timeout', 90, 4]);
+    await digest.run('2026-11-04T09:00:00Z');
+    digest.data.originErrors.hasMoreData = isCut;
+    const { top } = await digest.run('2026-11-05T09:00:00Z');
+    expect(top.join(' ').split(':white_check_mark:')).toHaveLength(told + 1);
+  },
+);
 
 test('a silent run learns the codes of a further zone, so that a new one there is told', async () => {
   const digest = await createDigestScenario(
