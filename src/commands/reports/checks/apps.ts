@@ -257,7 +257,8 @@ function listFindings(app: AppFigures): Finding[] {
 
 function renderApps(apps: readonly AppFigures[], more: number, timeZone: string): Detail {
   const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
-  const latest = apps.length === 1 ? apps[0]?.average : undefined;
+  const [only] = apps.length === 1 ? apps : [];
+  const about = only?.average ? `: ${formatNumber(only.average.now)}` : '';
   return {
     lines: [],
     table: renderTable({
@@ -272,10 +273,6 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
       total: apps.length + more,
     }),
     note: 'Latency and cost as the CDN reports them: it names no unit and no currency.',
-    chart: renderTrend(
-      { title: join(['Average latency', latest && formatNumber(latest.now)], ': '), unit: 'No unit given' },
-      trends,
-      timeZone,
-    ),
+    chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
   };
 }

@@ -283,12 +283,11 @@ async function walkZones(
       const isNew = !were.includes('limit-reached') && (!were.includes('limit-foretold') || !reaches);
       limits.push({ ...toNamed(zone), used: reached.used, limit: reached.limit, reaches, isNew });
     }
-    const { enabled, suspended, isUnlimited, bandwidthUsed, bandwidthLimit } = zone;
     const isUnreported = {
-      suspended: suspended === undefined,
-      disabled: enabled === undefined,
+      suspended: zone.suspended === undefined,
+      disabled: zone.enabled === undefined,
       'no-certificate': zone.isCertificateUnreported,
-      'near-limit': !isUnlimited && (bandwidthLimit === undefined || bandwidthUsed === undefined),
+      'near-limit': !zone.isUnlimited && !(zone.bandwidthLimit && zone.bandwidthUsed !== undefined),
     };
     // What is no longer reported has not recovered.
     const kept = were.filter((flag) => !flags.includes(flag) && isUnreported[flag as Attention]);
