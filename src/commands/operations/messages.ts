@@ -1,4 +1,3 @@
-import type { Person } from '../../auth/identity.ts';
 import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { endStepRun } from '../../outbox/complete-step.ts';
