@@ -23,13 +23,14 @@ const meanings = `
   origin point points pointing → zone … origin
   dns → errors … | zone … hostnames
   rules rule redirect redirects → zone … rules
-  cache caching ttl → zone … caching
+  cache cached caching ttl → zone … caching
   logging → zone … logging
   logs log → zone … logging | errors … | export …
   difference differences different differs → compare …
   happened happening → errors … | changes …
+  touch touched modify modified → changes …
   alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing → alert
-  schedule schedules summary report reports → digest
+  schedule schedules summary report reports post posts → digest
   shield waf firewall csv → export …
   attack attacks attacked attacking ddos bots blocked → export | errors … | zones sort:bandwidth …
   malware virus viruses uploads → scanning
@@ -100,10 +101,11 @@ const sentences = String.raw`
   (?:hi|hey|hello)(?: \S+)?|help me|how to use .*|how does (?:it|this) work → help
   how (?:do|can|would) i (.+)|help (?:me )?with (.+)|how does (.+) work → help $1$2$3
   (?:am i|are we|is (\S+)) allowed to (.+) → why $1 $2
+  (?:can|may|could) (?:i |we )?(?:delete|remove) (?!.*volume).+ → why volume delete
   (?:why )?(?:can|can't|cannot|cant|may|could) (?!you )(?:i |we )?(?:not )?(.+) → why $1
   who am i|am i .*|my key → whoami
   who (?:(?:can|may) .*|(?:is|are) (?:admin|operator|approver)s?)|what can \S+ do → settings
-  (?:cancel|stop|list|my|where is|where's|is)(?: my)* (?:exports?|file)(?: ready| done)? → export list
+  (?:cancel|stop|list|my|where is|where's|is)(?: my)* (?:exports?|file|csv)(?: ready| done)? → export list
   (?:log|sign) ?(?:me )?out|(?:forget|remove|delete) my key → disconnect
   (?:log|sign) ?(?:me )?in → connect
 `;
@@ -117,7 +119,7 @@ const startsSentence = new RegExp(
     'why (?:is|are|do|does|did|was|were|can|so|the|\\d|\\S+ (?:errors?|fail\\w*|down|slow)).*',
     '(?:alert|digest) (?:me|us|when|if|about|for|of|on) .*',
     'help (?:me.*|with .*|.+ (?:down|failing|broken))',
-    'zones? (?:list|failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|at|over|of script) .*)',
+    'zones? (?:list|failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|close to|at|over|of script) .*)',
     'zone \\S+ (?:errors?|fail\\w*|down|slow|5xx)',
   ].join('|')})$`,
   'iu',
@@ -125,10 +127,10 @@ const startsSentence = new RegExp(
 
 /** Around the word that names what is wanted. */
 const fillers = toSet(
-  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near old now currently current latest recent newest really so not still ever again anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting returning says say complain complains complaining want need needs start started stop stopped change update ok okay expire expired valid soon being know hi hey hello returns gives send i’d i'd like",
+  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near close old now currently current latest recent newest really so not still ever again anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting returning says say complain complains complaining want need needs start started stop stopped change update ok okay normal expire expires expiring expired valid soon being know hi hey hello returns gives send i’d i'd like",
 );
 const prepositions = toSet(
-  'of for in on at about with before after from between zone zones pull top most gateway origin to cdn site website bot cache',
+  'of for in on at about with before after from between zone zones pull top most gateway origin url address to cdn site website bot cache',
 );
 /** They count if nothing else does. */
 const weak = toSet(
@@ -222,7 +224,7 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
     const other = plain[nth] ?? '';
     // `bandwidth usage of shop`
     const isSame = meant.get(other)?.[0] === meant.get(word)?.[0] && meant.has(word);
-    return /^zones?$/u.test(other) || isSame ? [] : [token];
+    return /^(?:zones?|problems?|issues?|trouble)$/u.test(other) || isSame ? [] : [token];
   });
   const before = others.slice(0, at).flat();
   // `last 5 changes of shop`

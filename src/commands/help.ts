@@ -39,13 +39,13 @@ export const unknownCommand: Command = {
     const isSure = zone && (isNameOf(zone, text) || (!meaning && near.length === 0 && !('isNear' in zone)));
     if (isSure && others.length === 0 && zoneCommand.run)
       return findLast(zoneCommand.run(parseWords(zone.id), context));
-    if (meaning) return renderMeaning(typed, meaning);
+    if (meaning) return renderMeaning(meaning);
     return views.renderUnknownCommand({ typed, near, zones: zones ?? [{ id: text, name: text }] });
   },
 };
 
-function renderMeaning(typed: string, { commands, note }: Meaning): Message {
-  return views.renderUnknownCommand({ typed, note, near: commands.map(write), zones: [] });
+function renderMeaning({ commands, note }: Meaning): Message {
+  return views.renderUnknownCommand({ note, near: commands.map(write), zones: [] });
 }
 
 function write({ tokens }: Words): string {
@@ -120,7 +120,10 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
     const usable = all.filter(({ decision }) => views.isUsable(decision));
     return views.renderMenu(usable, linked, all.length - usable.length);
   }
-  const found = all.filter(({ feature, command }) => matches(command, feature, wanted));
+  const plain = dropFillers(parseWords(wanted)).text;
+  const find = (text: string) => all.filter(({ feature, command }) => matches(command, feature, text));
+  const exact = find(wanted);
+  const found = exact.length > 0 || plain === '' ? exact : find(plain);
   // Alone, even if the person may not run them.
   const named = found.filter(({ command }) =>
     [command.name, ...(command.aliases ?? []), views.taskOf(command).toLowerCase()].includes(wanted),
@@ -131,7 +134,7 @@ async function searchHelp(search: string, context: Context): Promise<Message> {
   const names = listNames(features);
   const words = parseWords(wanted);
   const meaning = findMeaning(words, (word) => names.has(word));
-  if (meaning) return renderMeaning(search, meaning);
+  if (meaning) return renderMeaning(meaning);
   return views.renderUnknownCommand({ typed: search, near: correct(words, names), zones: [] });
 }
 

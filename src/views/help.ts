@@ -156,20 +156,20 @@ function runButton({ name, label }: CommandSummary, nth: number, isPrimary = fal
 
 export type NamedZone = { readonly id: string; readonly name: string };
 
-/** An unknown word. `near` are the words of commands that it may stand for, `zones` those whose name it may be. */
+/** An unknown word (`typed`), or words with several meanings. `near` are the words of commands that it may stand for, `zones` those whose name it may be. */
 export function renderUnknownCommand(unknown: {
-  readonly typed: string;
+  readonly typed?: string;
   /** Instead of a guess: what the bot cannot do. */
   readonly note?: string | undefined;
   readonly near: readonly string[];
   readonly zones: readonly NamedZone[];
 }): Message {
   const { typed, near, zones, note } = unknown;
-  const text = note ?? `${formatCode(typed, 40)} is not a command.`;
+  const text = note ?? (typed === undefined ? '' : `${formatCode(typed, 40)} is not a command.`);
   const guess = near.length > 0 ? 'Did you mean' : 'These may help';
   const names = near.map((words) => words.split(' ')[0]).join(' or ');
-  return message(note || near.length === 0 ? text : `${text} ${guess} ${names}?`, [
-    section(note ?? `${text} ${guess}:`),
+  return message(note || near.length === 0 ? text : join([text, `${guess} ${names}?`], ' '), [
+    section(note ?? join([text, `${guess}:`], ' ')),
     actions(
       ...near.map((words, nth) => commandButton(`/cdn ${truncate(words, 60)}`, words, nth)),
       ...zones.map(({ id, name }, nth) =>

@@ -40,6 +40,7 @@ changes ← any changes / recent changes / what changed / what changed before th
 changes last hour ← what changed in the last hour
 changes shop ← last 5 changes of shop / last changes of shop / what changed in shop / who changed shop /
   did someone change shop
+changes shop today ← did someone touch shop today
 changes shop since yesterday ← what changed in shop since yesterday
 changes shop yesterday ← who changed shop yesterday
 changes this week ← what changed this week
@@ -74,7 +75,7 @@ errors prod ← prod is down
 errors shop ← 502 shop / 5xx on shop / HELP shop is down / I'd like to see errors of shop / Why is shop
   failing? / any errors in shop / did anything change before shop failed / did shop recover / do you
   know why shop is down / gateway timeouts on shop / help shop is down / hey, why is shop failing? / hi
-  shop is down / how long has shop been down / how many errors in shop / is shop back / is shop back up
+  shop is down / how long has shop been down / how many errors in shop / is shop back / is shop back to normal / is shop back up
   / is shop down? / is shop fixed / is shop ok? / lots of 502 on shop / origin timeout shop / shop 502s
   / shop 5xx / shop down since when / shop errors / shop failing / shop is down / shop is failing / shop
   is slow / shop origin is down / shop returns 503 / shop slow / shop unreachable / shop's errors /
@@ -95,7 +96,7 @@ export ← csv / shield
 export events ← download the shield events /  get me a csv of shield events
 export in #ops ← shield in #ops
 export list ← cancel export / cancel my export / list exports / my exports / where is my export / stop
-  the export / where's my file
+  the export / where's my file / where is my csv
 export logs ← give me the waf logs
 export security ← security events
 help ← commands / documentation / examples / feedback / good morning / hello bot / help me / hi /
@@ -103,6 +104,7 @@ help ← commands / documentation / examples / feedback / good morning / hello b
   here / how does this work / what is this / getting started / thx / ok
 help alerts ← help me with alerts
 help connect ← how do I connect
+help stop daily post ← how do I stop the daily post
 help export ← how does export work
 help set variable ← how do I set a variable
 keys api ← api keys / api keys list
@@ -145,18 +147,19 @@ why delete volume ← may I delete a volume
 why delete volumes ← can I delete volumes / why can I not delete volumes
 why export ← am I allowed to export / may I export / why can't I export
 why set variables ← why can’t i set variables
-why volume delete ← can volume delete
+why volume delete ← can volume delete / can I delete old-cache
 zone ← cache
 zone cdn.example.com ← which zone is cdn.example.com
 zone me shop ← show me shop
 zone shop ← find zone shop / how is shop doing / status of shop / status shop / how's shop doing
-zone shop caching ← caching shop
+zone shop caching ← caching shop / shop cached?
 zone shop hostnames ← hostnames of shop / shop hostnames
-zone shop origin ← origin of shop / what is the origin of shop / where does shop point to
+zone shop origin ← origin of shop / what is the origin of shop / where does shop point to / what
+  is the origin url of shop
 zone shop rules ← rules of shop
 zones ← all zones / get zones / how many zones / list all zones / list zones / pull zones / show me all
   zones / show zones / show me all the zones please / zone list
-zones only:above-80 ← limits / which zones are near their limit / zones near limit / zones near their
+zones only:above-80 ← limits / zones close to their limit / which zones are near their limit / zones near limit / zones near their
   limit
 zones only:attention ← all good? / how are we doing / how is everything / is everything ok / problems /
   what needs attention / worst zones / zones with problems
@@ -195,7 +198,7 @@ or: connect | whoami | keys ← api key / change key / change my key / create to
   my key connected / new key / revoke key / rotate key / rotate my key / whose key is this
 or: errors last night | changes last night ← what happened last night
 or: errors shop | changes shop ← whats happening with shop
-or: errors shop | zone shop hostnames ← dns of shop
+or: errors shop | zone shop hostnames ← dns of shop / dns problem with the shop origin
 or: errors | changes ← what happened / what is happening
 or: export | errors shop | zones sort:bandwidth shop ← ddos on shop / is someone attacking shop
 or: export | errors | zones sort:bandwidth ← are we being attacked? / are we under attack / attack /
@@ -205,8 +208,9 @@ or: zone 501 logging | errors 501 | export 501 ← log 501
 or: zone shop logging | errors shop | export shop ← logs of shop
 or: zone | errors | export ← download logs / get logs / logs / show logs
 or: zones only:no-certificate shop | zone shop hostnames ← is the cert of shop ok / shop cert / ssl shop
-  / when does the certificate of shop expire
-or: zones only:no-certificate | zone ← cert / expired certs / when does the cert expire
+  / when does the certificate of shop expire /
+  is the cert of shop expiring
+or: zones only:no-certificate | zone ← cert / expired certs / which certs expire soon / when does the cert expire
 or: zones only:old-tls | zone ← tls / zones with old tls
 or: zones sort:charges shop | app shop ← cost of shop / how much does shop cost
 or: zones sort:charges | app ← cost this month / how much does it cost
