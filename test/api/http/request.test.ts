@@ -86,6 +86,11 @@ test('commas within a text are no parts of an answer', async () => {
   expect(await readApp(cdn)).toMatchObject({ monthlyCost: 3 });
 });
 
+test('a text without an end takes no longer than others', async () => {
+  const cdn = await answerAlways(200, `{"status":"${'\\"'.repeat(400_000)}`);
+  expect(await codeOf(readApp(cdn))).toBe('cut');
+});
+
 test('a compressed answer of which nothing came out is cut', async () => {
   const cdn = await startStubCdn((_, response) => {
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}').subarray(0, 10));
