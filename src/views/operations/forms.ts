@@ -1,6 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
+import { formatCount } from '../blocks/format.ts';
 import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
@@ -103,8 +104,9 @@ const requiredOptions = [
   option('Not required', 'false'),
 ];
 
-/** Characters: as many as an input of Slack takes. */
-export const longestValue = 3_000;
+/** Characters. Slack's inputs take 3000, a variable holds 4096. */
+export const valueLengths = { first: 3000, rest: 1096 };
+const valueInput = { multiline: true, optional: true };
 const valueOptions = [
   option('Set it to an empty value', 'empty'),
   option('Keep curly quotes (“ ” ‘ ’) as typed', 'curly'),
@@ -157,10 +159,14 @@ export function renderVariableForm(
     }),
     textInput('defaultValue', 'New value', {
       hint: 'Treated as a secret: never shown again, not even to you. Above 2,048 bytes the CDN may refuse it.',
-      maxLength: longestValue,
+      maxLength: valueLengths.first,
       focus: variableId !== undefined,
-      multiline: true,
-      optional: true,
+      ...valueInput,
+    }),
+    textInput('moreValue', 'The rest of a long value', {
+      hint: `Added directly after the first ${formatCount(valueLengths.first, 'character')}.`,
+      maxLength: valueLengths.rest,
+      ...valueInput,
     }),
     input('empty', 'Or', { type: 'checkboxes', options: valueOptions }, { optional: true }),
     select('required', 'Is it required?', requiredOptions, { chosen: required, optional: true }),

@@ -104,22 +104,22 @@ describe('a variable is set', () => {
     await team.alice.waitForMessage(says.reportsOtherRule);
   });
 
-  test('a value above 2,048 bytes is set, with a note', async () => {
-    const value = 'a'.repeat(3000);
-    await fill({ defaultValue: value });
-    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: value });
+  test('a value of 4,096 characters is typed into two inputs', async () => {
+    const [first, rest] = ['a'.repeat(3000), 'b'.repeat(1096)];
+    await fill({ defaultValue: first, moreValue: rest });
+    expect(findSentBodies().at(-1)).toEqual({ DefaultValue: first + rest });
     await team.alice.waitForMessage(({ reads }) =>
-      reads.includes('a new value of 3,000 bytes (above 2,048 the CDN may refuse it)'),
+      reads.includes('a new value of 4,096 bytes (above 2,048 the CDN may refuse it)'),
     );
   });
 
   test('curly quotes are an error of their field until they are meant', async () => {
     await openForm();
     const before = findSentBodies().length;
-    const { errors } = await team.alice.submit({ defaultValue: '{“on”: true}' });
+    const { errors } = await team.alice.submit({ moreValue: '{“on”: true}' });
     expect(errors).toMatchSnapshot();
     expect(findSentBodies()).toHaveLength(before);
-    await team.alice.submit({ defaultValue: '{“on”: true}', empty: ['curly'] });
+    await team.alice.submit({ moreValue: '{“on”: true}', empty: ['curly'] });
     await team.alice.waitForModal(says.answered);
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: '{“on”: true}' });
   });

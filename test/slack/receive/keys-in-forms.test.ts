@@ -55,7 +55,7 @@ const text = (value: string) => ({ type: 'plain_text_input', value });
 
 test('every form but those that are typed at once opens again with what was typed, without secrets', () => {
   const option = { text: { type: 'plain_text' as const, text: 'Required' }, value: 'true' };
-  const inputs = { scriptId: text('301'), defaultValue: text('hush') };
+  const inputs = { scriptId: text('301'), defaultValue: text('hush'), moreValue: text('hush') };
   const values = Object.fromEntries(
     Object.entries(inputs).map(([id, input]) => [`${id}:2`, { [id]: input }]),
   );

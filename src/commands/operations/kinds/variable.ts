@@ -264,6 +264,12 @@ const required = z
   .default('unchanged')
   .transform((value) => (value === 'unchanged' ? undefined : value === 'true'));
 
+const valueField = (max: number) =>
+  z
+    .string()
+    .max(max, `At most ${formatCount(max, 'character')} here.`)
+    .optional();
+
 const curlyQuotes =
   'It has curly quotes (“ ” ‘ ’), which phones insert. Type straight ones, or tick below to keep these.';
 
@@ -271,21 +277,21 @@ const fields = z
   .object({
     scriptId: scriptIdField,
     variableId: id('variable ID'),
-    defaultValue: z
-      .string()
-      .max(forms.longestValue, `At most ${formatCount(forms.longestValue, 'character')}.`)
-      .default(''),
+    defaultValue: valueField(forms.valueLengths.first),
+    moreValue: valueField(forms.valueLengths.rest),
     empty: z.array(z.string()).optional(),
     required,
   })
-  .transform(({ defaultValue: typed, empty, ...rest }, refinement) => {
+  .transform(({ defaultValue = '', moreValue = '', empty, ...rest }, refinement) => {
+    const typed = defaultValue + moreValue;
     const isEmptied = empty?.includes('empty') ?? false;
     const refuse = (path: string, message: string): void =>
       refinement.addIssue({ code: 'custom', path: [path], message });
     if (isEmptied && typed) refuse('empty', 'There is a new value above. Remove one of them.');
     if (!isEmptied && !typed && rest.required === undefined)
       refuse('defaultValue', 'Nothing would change. Type a new value, or pick below.');
-    if (/[“”„‟‘’‚‛]/u.test(typed) && !empty?.includes('curly')) refuse('defaultValue', curlyQuotes);
+    for (const [path, text] of Object.entries({ defaultValue, moreValue }))
+      if (/[“”„‟‘’‚‛]/u.test(text) && !empty?.includes('curly')) refuse(path, curlyQuotes);
     const value = isEmptied ? '' : typed || undefined;
     return { ...rest, value: value === undefined ? undefined : new Secret(value, 'variable-value') };
   });
@@ -390,7 +396,7 @@ export const variables: Feature = {
       needs: 'change',
       fields,
       loadingView: forms.variableBusy,
-      secretFields: ['defaultValue'],
+      secretFields: ['defaultValue', 'moreValue'],
       again: ({ scriptId = '', variableId = '' }) => [
         'help:run',
         ['variable', scriptId, variableId].flat().join(' '),
