@@ -87,7 +87,11 @@ const months = 'january february march april may june july august september octo
   ' ',
 );
 const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?|y(?:ears?)?)';
-const weekday = '((?:sun|mon|tue|wed|thu|fri|sat)[a-z]*)';
+const dayNames = '(?:sun|mon|tue|wed|thu|fri|sat)';
+const weekday = `(${dayNames}[a-z]*)`;
+const isMonth = `(?:${months.map((month) => month.slice(0, 3)).join('|')})`;
+/** `10-12`, `10 to 12`, and before `nov 20`, but neither `10-12 nov` nor `10-11am`. */
+const hours = String.raw`(\d{1,2}) ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
 const isWeekday = new RegExp(`^${weekday}`, 'u');
 
 /** What people and programs write, in the words of the grammar: two ends are joined by `..`. In this order. */
@@ -101,6 +105,13 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   ],
   [/\b(?:an? )?(hour|day) and a half\b/u, '1.5 $1'],
   [/\b(\d+)( hours| days)? and a half\b/u, '$1.5$2'],
+  [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
+  // Hours, as no dates are told like that.
+  [
+    new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
+    '$1:00..$2:00',
+  ],
+  [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
   // `2h-1h` are hours ago.
   [
     /\b(\d{1,2})h(\d{2})? ?(?:-|to) ?(\d{1,2})h(\d{2})?$/u,

@@ -55,7 +55,15 @@ test.each([
   ['the last two hours', '11-21T10:00', '11-21T12:00'],
   ['since last week', '11-14T12:00', '11-21T12:00'],
   ['10:00–12:00', '11-21T09:00', '11-21T11:00'],
+  ['from 10 to 12', '11-21T09:00', '11-21T11:00'],
+  ['from 10 to 12 nov 20', '11-20T09:00', '11-20T11:00'],
+  ['10-12 nov 20 2026', '11-20T09:00', '11-20T11:00'],
   ['from 10 to 12 nov', '11-09T23:00', '11-12T23:00'],
+  ['between 9 and 11 yesterday', '11-20T08:00', '11-20T10:00'],
+  ['monday 10-12', '11-16T09:00', '11-16T11:00'],
+  ['since 10', '11-21T09:00', '11-21T12:00'],
+  ['since 8 today', '11-21T07:00', '11-21T12:00'],
+  ['1,5h', '11-21T10:30', '11-21T12:00'],
   ['1 hour and 30 minutes', '11-21T10:30', '11-21T12:00'],
   ['half an hour', '11-21T11:30', '11-21T12:00'],
   ['an hour and a half', '11-21T10:30', '11-21T12:00'],
@@ -171,7 +179,6 @@ test.each([
   'week',
   '2026-11-20T10:00:00.000Z',
   'whenever you like',
-  'from 10 to 12',
   'last few hours',
 ])('%s is refused with what to type', (typed) => {
   const { message, hint } = refuse(typed);
