@@ -10,6 +10,7 @@ import {
   zoneFilters,
   zoneSorts,
 } from '../../views/zones/list.ts';
+import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { parseWords, type Token, type Words, withoutFirst } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
@@ -62,9 +63,12 @@ function checkLength(typed: string): string {
   );
 }
 
-/** The words of a button. @throws UserError for one of an older version */
-export function decodeZoneQuery(words: string): ZoneQuery {
-  return readZoneQuery(withoutFirst(parseWords(words)));
+/** The words of a button; one of an earlier version has pairs, such as `sort=name&search=shop`. */
+export function decodeZoneQuery(value: string): ZoneQuery {
+  if (value.startsWith('zones')) return readZoneQuery(withoutFirst(parseWords(value)));
+  const pairs = [...new URLSearchParams(value)].filter(([name]) => name !== 'fresh');
+  const words = pairs.map(([name, text]) => (name === 'search' ? '' : `${name}:`) + quoteWord(text));
+  return readZoneQuery(parseWords(words.join(' ')));
 }
 
 /** The zones of a query, sorted. The search also finds what a zone carries, in any case. */

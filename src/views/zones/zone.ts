@@ -215,7 +215,9 @@ export function listEverything(parts: readonly PartTable[]): PartTable {
 }
 
 function renderPartMenu(zone: Zone, chosen?: string) {
-  const { id } = zone.summary;
+  const { id, appId, edgeScriptId, middlewareScriptId, storageZoneId } = zone.summary;
+  const { PermaCacheStorageZoneId, LoggingSaveToStorage, LoggingStorageZoneId } = zone.members;
+  const logs = LoggingSaveToStorage ? LoggingStorageZoneId : undefined;
   const parts = listParts(zone);
   const settings = [...parts, listEverything(parts)].map(({ part, label }) =>
     button(label, 'zones:part', `${id} ${part}`),
@@ -224,12 +226,27 @@ function renderPartMenu(zone: Zone, chosen?: string) {
     commandButton('What changed', `changes ${id}`),
     commandButton('Compare with another zone', `compare ${id}`),
   ];
+  const related = [
+    ...listIds(appId).map((app) => commandButton(`App ${app}`, `app ${app}`)),
+    ...listIds(appId).map((app) => commandButton(`Zones of the app ${app}`, `zones app:${app}`)),
+    ...listIds(edgeScriptId, middlewareScriptId).map((script) =>
+      commandButton(`Zones with script ${script}`, `zones script:${script}`),
+    ),
+    ...listIds(storageZoneId, PermaCacheStorageZoneId, logs).map((storage) =>
+      commandButton(`Zones of storage zone ${storage}`, `zones storage:${storage}`),
+    ),
+  ];
   return selectOf(
     'Settings…',
     [
       { label: 'Settings', buttons: settings },
       { label: 'Compare', buttons: others },
+      related.length > 0 && { label: 'Related', buttons: related },
     ],
     { chosen },
   );
+}
+
+function listIds(...found: readonly (string | undefined)[]): string[] {
+  return [...new Set(found.filter((id) => id !== undefined))];
 }

@@ -121,12 +121,27 @@ test.each([
   expect(renderZonePart({ zone, asOf: new Date(0), panel }, part).text).toContain(told);
 });
 
-test('a zone leads to its page in the panel', () => {
-  const shown = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop' }), asOf: new Date(0), panel });
+const things = {
+  MagicContainersAppId: 'app09',
+  EdgeScriptId: 301,
+  MiddlewareScriptId: 302,
+  StorageZoneId: 2005,
+  PermaCacheStorageZoneId: 2006,
+  LoggingSaveToStorage: true,
+  LoggingStorageZoneId: 2007,
+};
+
+test('each id that a zone shows leads to what the bot knows of it, and the zone to its page in the panel', () => {
+  const shown = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop', ...things }), asOf: new Date(0), panel });
+  const types = [...buttons(shown).values()].map(([, value]) => value);
+  const storage = [2005, 2006, 2007].map((id) => `zones storage:${id}`);
+  const scripts = [301, 302].map((id) => `zones script:${id}`);
+  for (const command of ['app app09', 'zones app:app09', ...storage, ...scripts])
+    expect(types).toContain(command);
   expect(JSON.stringify(shown)).toContain('"url":"https://panel.example/7"');
   const none = { ...panel, zone: undefined };
   const without = renderZone({ zone: zoneOf({ Id: 7, Name: 'shop' }), asOf: new Date(0), panel: none });
-  expect(JSON.stringify(without)).not.toMatch(/panel/u);
+  expect(JSON.stringify(without)).not.toMatch(/panel|Related/u);
 });
 
 test.each([
