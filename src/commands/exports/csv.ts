@@ -14,16 +14,16 @@ import type { EventFigures, EventSubject, ExportRequest } from '../../views/expo
 /** For finding the header. */
 export const headerBytes = 65_536;
 
-/** Stray quotes are text, rows may have any width. */
-const lenient = {
+/** Stray quotes are text, rows may have any width. CR alone ends a row only in a file without LF. */
+const readLeniently = (start: Buffer): Options => ({
   bom: true,
   relax_quotes: true,
   relax_column_count: true,
   skip_empty_lines: true,
   // 8 MiB: far above what any server accepts in one request.
   max_record_size: 8_388_608,
-  record_delimiter: ['\r\n', '\n'],
-} satisfies Options;
+  record_delimiter: start.includes('\r') && !start.includes('\n') ? '\r' : ['\r\n', '\n'],
+});
 
 /** Memory is bounded by one row and one piece. @throws the library's error for an open quote or a row above 8 MiB. */
 export async function readCsv(
@@ -33,7 +33,7 @@ export async function readCsv(
 ): Promise<void> {
   if (start.includes(0)) throw Object.assign(new Error('the file is not text'), { code: 'CSV_NOT_TEXT' });
   const parser = parse({
-    ...lenient,
+    ...readLeniently(start),
     on_record(cells: string[]) {
       onRow(cells);
       return null;
@@ -45,7 +45,7 @@ export async function readCsv(
 /** Undefined if the first row is no header that is recognized. */
 export function findHeader(start: Buffer): EventColumns | undefined {
   try {
-    const [first = []] = parseText(start, { ...lenient, to: 1 });
+    const [first = []] = parseText(start, { ...readLeniently(start), to: 1 });
     return readHeader(first);
   } catch {
     return undefined;

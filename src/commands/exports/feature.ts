@@ -67,11 +67,12 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   if (read?.period && unread === '') {
     const { from, to, isSwapped } = read.period;
     const typedWindow = { from: new Date(from), to: new Date(Math.min(to, toMinute(clock.now))) };
-    const { problem, ...corrected } = correctWindow(typedWindow, clock.now);
-    window = corrected;
-    if (problem) problems.push(problem);
-    else if (isSwapped)
-      problems.push('The window you typed ended before it began: start and end were swapped.');
+    // Where a typed window begins is the CDN's to refuse.
+    if (typedWindow.to <= findOldestEnd(clock.now)) problems.push(lastDayInstead);
+    else {
+      window = typedWindow;
+      if (isSwapped) problems.push('The window you typed ended before it began: start and end were swapped.');
+    }
   }
   const place = target && (await findPlace(target.channel, context).catch(note));
   return {
@@ -301,10 +302,11 @@ const toMinute = (at: Date): number => Math.floor(at.getTime() / minuteMs) * min
 
 const defaultWindow = (now: Date): Window => chooseWindow('24h', now);
 
+const lastDayInstead = `${endsTooEarly} The form now has the last 24 hours.`;
+
 /** With a note where the window had to change. */
 function correctWindow(window: Window, now: Date): Window & { readonly problem?: string } {
-  if (window.to <= findOldestEnd(now))
-    return { ...defaultWindow(now), problem: `${endsTooEarly} The form now has the last 24 hours.` };
+  if (window.to <= findOldestEnd(now)) return { ...defaultWindow(now), problem: lastDayInstead };
   // The CDN's clock may differ.
   const oldest = findOldestEnd(now, hourMs);
   if (window.from >= oldest || window.to <= oldest) return window;

@@ -52,6 +52,14 @@ test.each([
       ['c', 'd'],
     ],
   ],
+  [
+    'rows that end with CR',
+    'a,b\rc,d\r',
+    [
+      ['a', 'b'],
+      ['c', 'd'],
+    ],
+  ],
   ['nothing', '', []],
 ])('%s', async (_, text, rows) => {
   expect(await read(Buffer.from(text))).toEqual(rows);
