@@ -1,6 +1,6 @@
 import { isExists } from 'date-fns/isExists';
 import { type Instead, UserError } from '../errors.ts';
-import { dayMs, hourMs, minuteMs, shiftDay, startOfDay } from '../lib/time.ts';
+import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
 import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { openPeriod, type Period, rollBack, wholeDays } from '../views/blocks/period.ts';
@@ -91,7 +91,7 @@ const dayNames = '(?:sun|mon|tue|wed|thu|fri|sat)';
 const weekday = `(${dayNames}[a-z]*)`;
 const isMonth = `(?:${months.map((month) => month.slice(0, 3)).join('|')})`;
 /** `10-12`, `10 to 12`, and before `nov 20`, but neither `10-12 nov` nor `10-11am`. */
-const hours = String.raw`(\d{1,2}) ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
+const hours = String.raw`(\d{1,2})(?::00)? ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
 const isWeekday = new RegExp(`^${weekday}`, 'u');
 
 /** What people and programs write, in the words of the grammar: two ends are joined by `..`. In this order. */
@@ -99,25 +99,39 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\s+/gu, ' '],
   [/^ | $/gu, ''],
   [/[–—−‒]/gu, '-'],
+  [/ so far$/u, ''],
   [
     new RegExp(`\\b(?:${counts.join('|')})(?= (?:${unit.slice(1)})`, 'gu'),
     (word) => `${counts.indexOf(word) + 1}`,
   ],
   [/\b(?:an? )?(hour|day) and a half\b/u, '1.5 $1'],
   [/\b(\d+)( hours| days)? and a half\b/u, '$1.5$2'],
-  [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
-  // Hours, as no dates are told like that.
-  [
-    new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
-    '$1:00..$2:00',
-  ],
-  [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
   // `2h-1h` are hours ago.
   [
     /\b(\d{1,2})h(\d{2})? ?(?:-|to) ?(\d{1,2})h(\d{2})?$/u,
     (typed, from = '', minute = '00', to = '', toMinute = '00') =>
       Number(from) < Number(to) ? `${from}:${minute}..${to}:${toMinute}` : typed,
   ],
+  [/\b(?:a )?few(?= [mhdw])/u, '3'],
+  [/\b(?:a )?couple(?: of)?(?= [mhdw])/u, '2'],
+  [/\b(?:(?:a )?quarter (?:of an )?|1\/4 )hour$/u, '15m'],
+  [/\b(?:a )?fortnight$/u, '2 weeks'],
+  [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
+  [/^now ?-(?= ?\d+ ?[mhdw])|^-(?=\d)| ?\.\. ?now$(?<=^\d+ ?[mhdw][a-z]* ?\.\. ?now)/u, ''],
+  [/\b(\d{1,2})h(\d{1,2})$/u, '$1h$2m'],
+  [
+    /\b(\d{1,2})\.(\d{2})(?= ?(?:-|to|\.\.) ?\d{1,2}\.\d{2}$)|(?<=\d\.\d{2} ?(?:-|to|\.\.) ?)(\d{1,2})\.(\d{2})$/gu,
+    (_, hour = '', minute = '', toHour = hour, toMinute = minute) => `${toHour}:${toMinute}`,
+  ],
+  // Hours, as no dates are told like that.
+  [
+    new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
+    '$1:00..$2:00',
+  ],
+  [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
+  [/^(.+) onwards?$/u, 'since $1'],
+  [/^(\S*day) and (\S*day)$/u, '$1..$2'],
+  [/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..'],
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
   [/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1'],
@@ -184,16 +198,27 @@ const dayParts: Readonly<Record<string, string>> = {
   evening: '18:00..24:00',
 };
 
-/** `this week`, `yesterday evening`, `last night`, by their ends. */
+/** `this week`, `last weekend`, `november`, `yesterday evening`, `last night`, by their ends. */
 function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   const [, bare = '', zone = ''] = /^(.*?)( (?:utc|gmt))?$/u.exec(words) ?? [];
   const clock = toLocalTime(zone === '' ? timeZone : 'UTC', now);
   const monday = shiftDay(clock.day, 1 - clock.weekday);
   const [, named] = /^(?:since )?(?:the )?(?:this |start of (?:the )?)(hour|week|month)$/u.exec(bare) ?? [];
-  if (/^next (?:week|month|year)$/u.test(bare)) return `tomorrow${zone}`;
+  if (/^next (?:week|weekend|month|year)$/u.test(bare)) return `tomorrow${zone}`;
   if (named === 'hour') return `since ${Math.floor(clock.minutes / 60)}:00${zone}`;
   if (named === 'week') return `since ${monday}${zone}`;
   if (named === 'month') return `since ${clock.day.slice(0, 8)}01${zone}`;
+  if (/^(?:(?:last|this) )?weekend$/u.test(bare)) {
+    const saturday = shiftDay(monday, bare.startsWith('last') || clock.weekday < 6 ? -2 : 5);
+    return `${saturday}..${clock.day > saturday ? shiftDay(saturday, 1) : saturday}${zone}`;
+  }
+  const month = months.findIndex((name) => bare.replace(/^last /u, '') === name) + 1;
+  if (month > 0) {
+    const year = Number(clock.day.slice(0, 4)) - (month > Number(clock.day.slice(5, 7)) ? 1 : 0);
+    const first = `${year}-${String(month).padStart(2, '0')}-01`;
+    const last = toUtcDay(new Date(Date.UTC(year, month, 0)));
+    return `${first}..${last < clock.day ? last : clock.day}${zone}`;
+  }
   if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
   const [, since, day = '', part = ''] = /^(since )?(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
   const span = dayParts[part];
