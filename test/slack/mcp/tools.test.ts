@@ -51,6 +51,12 @@ function signed(sentAt: () => number): typeof globalThis.fetch {
   return createSignedFetch(bot.slack.signingSecret, sentAt);
 }
 
+function ping(userId: string): Promise<Response> {
+  const slack = { user_id: userId, team_id: 'T0ACME000' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { slack } } });
+  return signed(() => Date.now() + aheadMs)(`${origin}/mcp`, { method: 'POST', headers, body });
+}
+
 describe('a request', () => {
   const minute = 60_000;
 
@@ -304,6 +310,14 @@ describe('a call', () => {
     expect(answers.filter(({ isError }) => !isError)).toHaveLength(30);
     const [refused] = answers.filter(({ isError }) => isError);
     expect(readSeconds(refused?.text ?? '')).toMatchSnapshot();
+  });
+
+  test('after 300 requests in a minute is refused before anything is made for it; others are not', async () => {
+    // More than a minute's share, since it fills up again meanwhile.
+    const answers = await Promise.all(Array.from({ length: 400 }, () => ping(dave)));
+    const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/u);
+    expect((await ping(alice)).status).toBe(200);
   });
 });
 
