@@ -220,6 +220,11 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
     return `${first}..${last < clock.day ? last : clock.day}${zone}`;
   }
   if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
+  // Days ago are that whole day, hours and minutes all time since.
+  const [, ago = '', agoUnit] =
+    /^(\d{1,3}) ?(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?) ago$/u.exec(bare) ?? [];
+  if (agoUnit !== undefined)
+    return agoUnit.startsWith('d') ? `${shiftDay(clock.day, -Number(ago))}${zone}` : `since ${bare}${zone}`;
   const [, since, day = '', part = ''] = /^(since )?(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
   const span = dayParts[part];
   if (span === undefined) return words;
