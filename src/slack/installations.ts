@@ -84,6 +84,10 @@ function manyWorkspaces(
     allowed.length === 0 || ids.some((id) => id !== undefined && allowed.includes(id));
   const storeInstallation: InstallationStore['storeInstallation'] = async (installation, about) => {
     const { team, enterprise, bot } = installation;
+    if (bot?.expiresAt !== undefined)
+      throw new UserError(
+        'This app’s tokens expire, and the bot does not renew them. Its operator can create the app again from the manifest, without token rotation.',
+      );
     if (isAllowed(team?.id, enterprise?.id)) return installations.storeInstallation(installation, about);
     const revoked = new WebClient(bot?.token, { ...clientOptions, logger }).auth.revoke();
     await revoked.catch((error: unknown) => logger.warn('cannot revoke a refused installation', error));

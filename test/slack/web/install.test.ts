@@ -1,7 +1,10 @@
 import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../../simulator/slack/payloads.ts';
-import { type Scope, scopes } from '../../../src/slack/installations.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createInstallationAccess, type Scope, scopes } from '../../../src/slack/installations.ts';
+import { createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createPublicUrl, startBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 import { fetchPage, type PageResponse } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -93,4 +96,28 @@ test('returns with a state of ours and false codes are limited, and Slack refuse
   }
   expect(new Set(statuses.keys())).toEqual(new Set([429, 500]));
   expect(exchanges() - before).toBeLessThanOrEqual(22);
+});
+
+test('an app whose tokens expire is not installed, and the reason is said', async () => {
+  const secret = new Secret('not-a-secret', 'slack-token');
+  const stored: unknown[] = [];
+  const { installer } = createInstallationAccess({
+    installing: { kind: 'oauth', clientId: '1.2', clientSecret: secret, stateSecret: secret, allowed: [] },
+    apiUrl: 'https://slack.com/api/',
+    logger: createLibraryLog(createMemoryLog()),
+    installations: {
+      storeInstallation: async (one) => void stored.push(one),
+      fetchInstallation: () => Promise.reject(new Error('none is stored')),
+    },
+  });
+  const installation = {
+    team: { id: 'T0ACME000' },
+    enterprise: undefined,
+    user: { id: 'U0ALICE00', token: undefined, scopes: undefined },
+    isEnterpriseInstall: false,
+    bot: { id: 'B0BOT0000', userId: 'U0BOT0000', token: 'bot-token', scopes: [], expiresAt: 1_795_000_000 },
+  };
+  const storing = installer?.installationStore.storeInstallation(installation);
+  await expect(storing).rejects.toThrow('without token rotation');
+  expect(stored).toEqual([]);
 });
