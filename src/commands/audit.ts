@@ -169,6 +169,6 @@ function unknownKind(word: string): UserError {
     `${formatCode(word, 40)} is not a kind of record.`,
     near
       ? `Did you mean ${formatCode(`/cdn audit ${near}`)}?`
-      : `Kinds are ${auditEvents.map((kind) => formatCode(kind)).join(', ')}. For a person, type @ and pick them.`,
+      : 'Choose a kind in the menu of `/cdn audit`. For a person, type @ and pick them.',
   );
 }

@@ -153,6 +153,8 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'export-ended': ({ subject, detail: { outcome, by } }) =>
     `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'failed'}`,
   'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
+  'alert-acknowledged': ({ subject, detail: { undone } }) =>
+    `${undone === undefined ? 'Alert acknowledged' : 'Acknowledgement undone'}: ${name(subject)}`,
   'answer-shared': ({ subject, detail: { channel } }) => `Shared ${name(subject)} in ${nameId(channel)}`,
   'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,

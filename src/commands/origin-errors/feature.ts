@@ -265,7 +265,7 @@ export function readRequestedPeriod(
   const [first = '', ...others] = subject;
   const rest = others.join(' ');
   const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
-  if (!words.quoted?.includes(true) && (isTime || /\d:\d\d/u.test(first)))
+  if (!words.quoted?.includes(true) && (isTime || /\d:\d\d|^\d{1,2}[ap]m$/iu.test(first)))
     throw createPeriodError(rest || first, clock, rest === '' ? '' : first);
   return { zone, period: rollBack(24 * 60, now) };
 }

@@ -268,6 +268,18 @@ describe('every word that can be recorded', () => {
     for (const row of rows) expect(row).not.toMatch(/undefined|NaN|\[object/);
   });
 
+  test('an acknowledgement that was taken back does not read as one', () => {
+    const record = { ...entry, actor: 'U0BOB0000', event: 'alert-acknowledged', subject: '7tswr' };
+    expect(
+      ['', 'yes'].map((undone) => read({ ...record, detail: undone ? { undone } : {} })),
+    ).toMatchInlineSnapshot(`
+      [
+        "Alert acknowledged: 7tswr",
+        "Acknowledgement undone: 7tswr",
+      ]
+    `);
+  });
+
   test('one of another version reads as its name and its facts', () => {
     const detail = { rows: 12, where: 'C0OPS0000', secret_thing: '<b>' };
     const unknown = { ...entry, actor: 'system', subject: 'a zone' };

@@ -50,6 +50,7 @@ test.each([
   ['shop 31 Feb', ['errors shop today', 'errors shop yesterday']],
   ['shop last month', ['errors shop last 7 days', 'errors shop yesterday']],
   ['10:00', undefined],
+  ['3am', undefined],
 ])('%s is refused, and %j offered', (typed, offered) => {
   const refuse = (): UserError => {
     try {
