@@ -8,7 +8,7 @@ import { parseWords, type Token, toWords, type Words } from './words.ts';
 /** `words → command`; `…` stands for the words around it. One meaning runs at once; several are offered as buttons. */
 const meanings = `
   errors error errs fail fails failing failed failure failures erroring broken breaking breaks break broke down offline → errors …
-  unreachable unavailable timeout timeouts outage dead slow work works working wrong fixed resolved recover recovered back 5xx 500 502 503 504 → errors …
+  unreachable reachable unavailable timeout timeouts outage dead slow work works working wrong fixed resolved recover recovered back 5xx 500 502 503 504 → errors …
   doesn't doesnt isn't isnt won't wont responding load loads loading loaded stuck crash crashed → errors …
   billing bill charges money price spend spending spent pay expensive invoice invoices forecast budget → zones sort:charges …
   cost costs → zones sort:charges … | app …
@@ -29,7 +29,7 @@ const meanings = `
   difference differences different differs → compare …
   happened happening → errors … | changes …
   touch touched modify modified → changes …
-  alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing → alert
+  alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing notify notifying notification notifications → alert
   schedule schedules summary report reports post posts → digest
   shield waf firewall csv → export …
   attack attacks attacked attacking ddos bots blocked → export | errors … | zones sort:bandwidth …
@@ -86,6 +86,7 @@ const sentences = String.raw`
   (\S+) (?:vs\.?|versus) (\S+) → compare $1 $2
   what changed before .* → changes
   did (?:any|some)\w* change(?! before)(?: something| anything)?( .*)? → changes$1
+  did (?:\S+ of )?(\S+) change → changes $1
   what (?:did|has) @?(\S+) (?:been )?(?:do|done|doing|changed?)(?: .*)? → audit @$1
   who (?:did|deleted|removed|set|approved|denied) .* → audit changes
   (?:set )?variable (\d+) (?:of|in) (?:script )?(\d+) → variable $2 $1
@@ -95,8 +96,9 @@ const sentences = String.raw`
   (?:delete|remove) (\S*\d\S{5,}) (\S+) → volume delete $1 $2
   (?:tell|let|notify|warn|alert|ping|wake) \S+ (?:know |up )?(?:when|if|once|of|before)( .*) → alert new$1
   (?:notify|warn|alert) \S+ about( .*) → alert new$1
+  (?:be|get) (?:notified|alerted|warned|told) (?:when|if|once|of|about)( .*) → alert new$1
   ${create}(daily |weekly |monthly )?(digest|alert)${about}( .*)? → $2 new $1$3
-  i'?m (?:on|looking|working|checking).* → alert list
+  (?:i'?m|(?:is |has )?(?:any|some)(?:one|body)|who(?: is|'s)) (?:already )?(?:on it|looking|working|checking|on this).* → alert list
   (?:what (?:can|may) (?:i|you)|(?:what|who) (?:is|are) (?:this|you)|good (?:morning|evening)|thank(?:s| you))( .*)? → help
   (?:hi|hey|hello)(?: \S+)?|help me|how to use .*|how does (?:it|this) work → help
   how (?:do|can|would) i (.+)|help (?:me )?with (.+)|how does (.+) work → help $1$2$3
@@ -127,7 +129,7 @@ const startsSentence = new RegExp(
 
 /** Around the word that names what is wanted. */
 const fillers = toSet(
-  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near close old now currently current latest recent newest really so not still ever again anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting returning says say complain complains complaining want need needs start started stop stopped change update ok okay normal expire expires expiring expired valid soon being know hi hey hello returns gives send i’d i'd like",
+  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near close old now currently current latest recent newest really so not still ever again already only but mean enabled anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting giving seeing returning says say complain complains complaining want need needs start started stop stopped change update ok okay normal expire expires expiring expired valid soon being know hi hey hello returns gives send i’d i'd like",
 );
 const prepositions = toSet(
   'of for in on at about with before after from between zone zones pull top most gateway origin url address to cdn site website bot cache',

@@ -245,6 +245,6 @@ const reasons: Readonly<Record<string, string>> = {
   'not-operator': 'not an operator',
   'not-admin': 'not an admin',
   'not-approver': 'not an approver',
-  'channel-cap': 'the channel is capped',
+  'channel-cap': 'the channel is restricted',
   'other-channel': 'not into that channel',
 };

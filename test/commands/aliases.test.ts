@@ -9,8 +9,8 @@ alert ← ack / ack it / acknowledge / active incidents / alerts / current incid
   alerts / incidents / is the incident over / list alerts / mute shop / mute the alert / my alerts /
   open incidents / resume my alert / show alerts / show me my alerts / silence alerts / snooze / snooze
   alert / snooze alerts for 1h / snooze it for 2 hours / stop alerts / stop my alert / turn off alerts /
-  watch / what is firing / which alerts are firing / who acknowledged
-alert list ← I'm on it
+  watch / stop notifying me / what is firing / which alerts are firing / who acknowledged
+alert list ← I'm on it / is somebody already looking at shop
 alert new ← create alert / new alert / set up an alert
 alert new 5xx ← alert on 5xx
 alert new certificate of shop ends ← alert when the certificate of shop ends
@@ -18,7 +18,7 @@ alert new errors ← notify me of errors
 alert new errors go above 100 ← ping me if errors go above 100
 alert new errors shop ← create an alert for errors shop
 alert new shop ← alert for shop
-alert new shop fails ← alert me when shop fails / tell me when shop fails / wake me up if shop fails
+alert new shop fails ← alert me when shop fails / I want to be notified when shop fails / tell me when shop fails / wake me up if shop fails
 alert new shop has errors ← alert me if shop has errors
 alert new shop is down ← I want an alert when shop is down / let me know if shop is down / please tell
   me when shop is down / notify #ops when shop is down
@@ -38,7 +38,7 @@ audit log ← show audit log
 changes ← any changes / recent changes / what changed / what changed before the outage / did somebody
   change something
 changes last hour ← what changed in the last hour
-changes shop ← last 5 changes of shop / last changes of shop / what changed in shop / who changed shop /
+changes shop ← did the origin of shop change / last 5 changes of shop / last changes of shop / what changed in shop / who changed shop /
   did someone change shop
 changes shop today ← did someone touch shop today
 changes shop since yesterday ← what changed in shop since yesterday
@@ -60,7 +60,7 @@ disconnect ← delete my key / forget my key / log out / logout / remove my key
 doctor ← health / ping / version / what version are you / is the bot ok / are you there?
 errors ← 502s / 504 gateway timeout / any errors? / anything failing? / cdn down / error / everything is
   broken / failing / how many errors / is anything down / is anything wrong / is everything down / is it
-  down / is something broken / is the cdn down / latest errors / number of errors / origin down / recent
+  down / is something broken / is the cdn down / latest errors / the website of our customer is not reachable / why are customers seeing 504 / number of errors / origin down / recent
   errors / site down / slow / the site is down / top errors / users see errors / website is down / what
   broke / what is down / what is failing / what is wrong / what's broken / whats failing / whats going
   on / whats wrong / when did the errors start / which zones are failing? / why 502 / why 5xx / why is
@@ -72,7 +72,7 @@ errors last night ← what failed last night
 errors last week ← last week
 errors monday ← monday
 errors prod ← prod is down
-errors shop ← 502 shop / 5xx on shop / HELP shop is down / I'd like to see errors of shop / Why is shop
+errors shop ← shop is giving 502 / 502 shop / 5xx on shop / HELP shop is down / I'd like to see errors of shop / Why is shop
   failing? / any errors in shop / did anything change before shop failed / did shop recover / do you
   know why shop is down / gateway timeouts on shop / help shop is down / hey, why is shop failing? / hi
   shop is down / how long has shop been down / how many errors in shop / is shop back / is shop back to normal / is shop back up

@@ -110,7 +110,7 @@ const fields = z
   .superRefine((values, refinement) => {
     const seen = new Set<string>();
     for (const name of capNames) {
-      const message = 'A channel here is also in a field above. Each channel has one cap.';
+      const message = 'A channel here is also in a field above. Put each channel into one field.';
       if (capOf(values, name).some((id) => seen.has(id)))
         refinement.addIssue({ code: 'custom', path: [name], message });
       for (const id of capOf(values, name)) seen.add(id);

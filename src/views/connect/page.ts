@@ -222,7 +222,7 @@ export function renderTokenForm(page: {
   return renderDocument(
     'Create a token',
     html`<h1>Create a token</h1>
-<p>A client with it acts as you: it reads what you may read, and asks for what you may ask for.</p>
+<p>A client that has it acts as you: it reads what you may read, and requests what you may request.</p>
 <p class="who"><span>This page creates a token for</span><strong>${page.shownFor}</strong></p>
 <form method="post" action="${page.postTo}" autocomplete="off">
 <label for="name">Where it is used</label>
