@@ -310,11 +310,13 @@ async function storeLook(
       await insertChanges(trx, owner, at, deletions);
     });
   if (isAll)
-    await db
-      .updateTable('zone_looks')
-      .where((is) => is.and(owner))
-      .set({ whole_at: at })
-      .execute();
+    await store((trx) =>
+      trx
+        .updateTable('zone_looks')
+        .where((is) => is.and(owner))
+        .set({ whole_at: at })
+        .execute(),
+    );
   const newest = db.selectFrom('zone_changes').select((is) => is.fn.max('id').as('id'));
   const { id } = await newest.where((is) => is.and(owner)).executeTakeFirstOrThrow();
   return { first, cursor: id ?? 0 };
