@@ -185,7 +185,9 @@ function describeCause(report: Report, clock: Clock): string {
   const share =
     count === total ? (total === 1 ? '' : `all ${formatInteger(total)}`) : countOf(count, total, 'error');
   const since =
-    first === undefined ? '' : `${agree(total, 'at', 'since')} ${clock.moment(first, findLastDay(report))}`;
+    first === undefined
+      ? ''
+      : `${agree(total, 'at', 'since')} ${clock.moment(first, findLastDay(report))}${isOlder(report) ? ' or earlier' : ''}`;
   return join([what, join([share, since], ', ')], ': ');
 }
 
@@ -195,7 +197,14 @@ function describeChange(report: Report, clock: Clock): string {
   if (!change || start === undefined) return '';
   const ms = start - change.at;
   const ago = ms < minuteMs ? 'just' : formatDuration(Math.round(ms / minuteMs) * minuteMs);
-  return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error (${clock.moment(change.at, findLastDay(report))})`;
+  return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error${isOlder(report) ? ' shown' : ''} (${clock.moment(change.at, findLastDay(report))})`;
+}
+
+/** Whether the most frequent error was there before the period: its first one here is then not its beginning. */
+function isOlder({ before, counts: { kinds, total }, period }: Report): boolean {
+  const [{ errorCode = '', first } = {}] = kinds;
+  if (total === 1 || first === undefined || !before?.codes?.has(errorCode)) return false;
+  return first < period.from + chooseParts(period).length;
 }
 
 /** `worst hour 13–14: 61`, `worst 5 minutes 10:05–10:10: 12` */

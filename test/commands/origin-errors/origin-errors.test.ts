@@ -342,3 +342,21 @@ test('a setting that changed shortly before the first error is named beside the 
   const [answer] = await person.run('errors shop');
   expect(readText(answer).split('\n').slice(0, 4)).toMatchSnapshot();
 });
+
+test('of an error that was there before the period, the first one shown is not called its beginning', async () => {
+  const changes = [change(3, '2026-11-21T11:20:00Z')];
+  await using harness = await createCommandHarness({
+    changes,
+    data: { zones: [zone({ Id: 1, Name: 'shop', OriginUrl: 'origin-3.example.com' })] },
+  });
+  harness.cdn.data.originErrors.count = 0;
+  const at = ['11:30', '11:41', '11:50'].map((time) => entry({ at: `2026-11-21T${time}:00Z` }));
+  harness.cdn.data.originErrors.entries.set('1/2026-11-21', at);
+  const [answer] = await harness.person().run('errors shop 20m');
+  expect(readText(answer).split('\n').slice(1, 3)).toMatchInlineSnapshot(`
+    [
+      "The CDN cannot resolve \`origin-3.example.com\` (\`dns_lookup\` 502): all 2, since 11:41 or earlier",
+      ":wrench: Origin https://origin-1.example.com → https://origin-3.example.com, found 21 minutes before the first error shown (11:20)",
+    ]
+  `);
+});
