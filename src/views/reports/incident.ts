@@ -204,7 +204,7 @@ export function listParts(parts: readonly Part[], most = mostLines, count = part
 /** For an incident whose alert was deleted or now checks something else: nobody knows when it is over. */
 const leftWords = 'no longer checked';
 
-/** `Resolved after 23 minutes: shop · worst at 10:05: 310 errors` */
+/** `Resolved after 23 minutes: shop · 1,204 errors, worst at 10:05: 310 errors` */
 function describeEnd(incident: Incident, subject: AlertSubject): string {
   const { openedAt, closedAt = openedAt, figures } = incident;
   const time = formatTime(openedAt, closedAt);
@@ -217,13 +217,18 @@ function listEverything({ everything: { length }, everything, worst }: IncidentF
   return listNames(everything, 3, length < 50 ? 0 : Math.max(0, worst.parts - length));
 }
 
-/** `worst at 10:05: 310 errors` */
-function describeWorst({ figures: { worst } }: Incident, subject: AlertSubject): string {
+/** `1,204 errors in all, worst at 10:05: 310 errors` */
+function describeWorst({ figures: { total, worst } }: Incident, subject: AlertSubject): string {
   const { formatValue = formatInteger } = subject.condition;
-  const { at, value, parts } = worst;
-  if (value === undefined && parts < 2) return '';
-  const peak = value === undefined ? `${formatInteger(parts)} at once` : formatValue(value);
-  return `worst at ${timeOf(at, subject)}: ${peak}`;
+  const { value, parts } = worst;
+  const peak = value === undefined ? parts > 1 && `${formatInteger(parts)} at once` : formatValue(value);
+  return join(
+    [
+      total !== undefined && `${formatValue(total)} in all`,
+      peak && (value === undefined || value !== total) && `worst at ${timeOf(worst.at, subject)}: ${peak}`,
+    ],
+    ', ',
+  );
 }
 
 const fewestPoints = 3;
@@ -416,7 +421,7 @@ function describeDamping({ damping: { open, close }, isEvent }: AlertCondition):
   return `fires ${fires}, resolves after ${formatCount(close, 'clean check')}`;
 }
 
-/** `Mon 23 Nov 10:05: resolved after 23 min: shop` */
+/** `Mon 23 Nov 10:05: resolved after 23 min: shop · 1,204 errors` */
 function describeIncident(incident: Incident, subject: AlertSubject): string {
   const { kind, openedAt, closedAt, figures } = incident;
   const { isEvent = false } = subject.condition;

@@ -230,6 +230,9 @@ export interface IncidentFigures {
   readonly everything: readonly string[];
   /** The check with the highest value, or with most parts where there is no value. */
   readonly worst: { readonly at: string; readonly value?: number | undefined; readonly parts: number };
+  /** What the condition counted in it, where it counts: `before`, and from `from` (epoch ms) on. */
+  readonly total?: number | undefined;
+  readonly counted?: { readonly from: number; readonly before: number } | undefined;
   /** Value by check, for the chart: the newest 8. */
   readonly series: readonly (readonly [at: string, value: number])[];
   readonly lookedAt: string;

@@ -63,7 +63,8 @@ export function writeObservation(
     const { firing, unreadable } = await findOpenIncidents(trx, alert.id);
     if (unreadable)
       await changeIncident(commit, unreadable, { ...unreadable.figures, lookedAt: at.toISOString() }, 'over');
-    const about = { ...alert.subject.condition, now: at };
+    const { subject } = alert;
+    const about = { ...subject.condition, now: at, windowMs: subject.window * minuteMs };
     const step = advance(alert.state, firing?.figures, observation, about);
     const { move, figures, joined, left } = step;
     if (figures && move === 'open') await openIncident(commit, 'firing', figures);
@@ -370,9 +371,10 @@ export function advance(
     readonly now: Date;
     readonly damping: AlertCondition['damping'];
     readonly isEvent?: boolean | undefined;
+    readonly windowMs?: number;
   },
 ): Step {
-  const { now, damping, isEvent = false } = about;
+  const { now, damping, isEvent = false, windowMs } = about;
   const unlisted = open?.parts.filter(({ id }) => seen.isUnlisted?.(id)).map(({ id }) => id) ?? [];
   const unread = new Set([...(seen.unread ?? []), ...unlisted]);
   const ids = new Set(seen.parts.map(({ id }) => id));
@@ -387,7 +389,7 @@ export function advance(
     return {
       ...none,
       move: 'open',
-      figures: addCheck(undefined, firing, firing.map(fire), seen, now),
+      figures: addCheck(undefined, firing, firing.map(fire), seen, now, windowMs),
     };
   }
   // An event has happened, and stays so.
@@ -407,8 +409,9 @@ function addCheck(
   open: IncidentFigures | undefined,
   firing: readonly Part[],
   parts: readonly IncidentPart[],
-  { value }: Observation<unknown>,
+  { value, countSince }: Observation<unknown>,
   now: Date,
+  windowMs = 0,
 ): IncidentFigures {
   const at = now.toISOString();
   const { everything: known = [], worst, series = [] } = open ?? {};
@@ -423,9 +426,23 @@ function addCheck(
     firing: firing.length,
     everything,
     worst: isWorse ? { at, value, parts: firing.length } : worst,
+    ...(countSince && addUp(open, (from) => countSince(from, everything), now.getTime() - windowMs)),
     series: value === undefined ? series : [...series, [at, value] as const].slice(-mostPoints),
     lookedAt: at,
   };
+}
+
+/** The total of an incident: all that is stored since it opened. It never falls, whatever could not be read this time. */
+function addUp(
+  { total = 0, counted }: Partial<IncidentFigures> = {},
+  countSince: (from: number) => number,
+  at: number,
+): Pick<IncidentFigures, 'total' | 'counted'> {
+  const { from, before } = counted ?? { from: at, before: total };
+  const sum = Math.max(total, before + countSince(from));
+  // Counts are kept for eight days.
+  const isOld = at - from > 6 * dayMs;
+  return { total: sum, counted: isOld ? { from: at, before: sum - countSince(at) } : { from, before } };
 }
 
 /** Parts that came, and those that were calm for `close` checks; the others stay, so that a flapping one is reported once. */

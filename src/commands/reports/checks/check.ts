@@ -48,6 +48,8 @@ export interface Observation<Memory = undefined> {
   readonly parts: readonly Part[];
   /** What the chart draws and “worst” compares. */
   readonly value?: number | undefined;
+  /** What an incident adds up, from a moment (epoch ms) on. `fired`: names of the parts that fired in it. */
+  readonly countSince?: ((from: number, fired: readonly string[]) => number) | undefined;
   /** The figures behind the decision, the nearest to the threshold first; at most thirty. */
   readonly evidence: readonly Evidence[];
   readonly memory?: Memory | undefined;

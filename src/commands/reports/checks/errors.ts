@@ -179,7 +179,7 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
     .map(([id, zones]) => {
       const { text, total } = sumWindow(zones, input, isByHost && (unread.includes(id) || facts.isCut));
       const is = zones.length > 1 ? `${text} of ${formatCount(zones.length, 'zone')}` : text;
-      return { id, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
+      return { id, zones, is, value: total, name: isByHost ? truncate(id, 60) : (zones[0]?.name ?? id) };
     })
     .toSorted((a, b) => b.value - a.value);
   const value = isByHost ? (sums[0]?.value ?? 0) : all.total;
@@ -197,6 +197,12 @@ function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by
     value,
     unread,
     isUnlisted: (id) => facts.isCut && !sums.some((one) => one.id === id),
+    // By host only zones of hosts that fired are added up.
+    countSince: (from, fired) =>
+      sums
+        .filter(({ name }) => !isByHost || fired.includes(name))
+        .flatMap(({ zones }) => zones)
+        .reduce((sum, { counts }) => sum + counts.sum(from).total, 0),
     notes: [...explainUncounted(read, input, room), ...notes],
   });
   if (!isTogether) return seen;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { advance } from '../../../../src/commands/reports/alerts/write.ts';
 import { dayMs, hourMs, minuteMs, toUtcDay } from '../../../../src/lib/time.ts';
-import { describeUnknown } from '../../../../src/views/reports/report.ts';
+import { describeUnknown, type IncidentFigures } from '../../../../src/views/reports/report.ts';
 import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 
@@ -33,6 +33,40 @@ test('errors: all zones together above the threshold; those that carry it are na
     'blog: no errors in 10 minutes | more than 50 together',
   ]);
   expect(found.value).toBe(51);
+});
+
+test('errors: an incident adds up every error once, late ones included, until it is over', async () => {
+  const world = await start([{ Name: 'shop' }]);
+  const look = world.createLook('errors');
+  const damping = { open: [1, 1], close: 3 } as const;
+  const moves: unknown[] = [];
+  let open: IncidentFigures | undefined;
+  world.fail(1001, 60, { ago: 2 });
+  for (const [many, waitMs] of [
+    [0, 5 * minuteMs],
+    [7, 4 * dayMs],
+    [51, 3 * dayMs],
+    [52, 4 * dayMs],
+    [53, 0],
+  ] as const) {
+    if (many > 0) world.fail(1001, many, { ago: 8 });
+    const { move, figures } = advance({ recent: [] }, open, await look(), {
+      now: world.now(),
+      damping,
+      windowMs: 10 * minuteMs,
+    });
+    moves.push([move, figures?.total]);
+    open = figures;
+    world.later(waitMs);
+  }
+  // Counts are stored for eight days, an incident may be open for longer.
+  expect(moves).toEqual([
+    ['open', 60],
+    ['update', 67],
+    ['update', 118],
+    ['update', 170],
+    ['update', 223],
+  ]);
 });
 
 test('errors: a log that fails hides no other, and is neither wrong nor fine; all failing throws', async () => {
@@ -202,6 +236,7 @@ test('hosts: each origin host by itself, of all zones that fetch from it', async
     'origin.example.com: 51 errors in 10 minutes (mostly http_timeout) of 2 zones',
   ]);
   expect(found.value).toBe(51);
+  expect(found.countSince?.(0, ['origin.example.com'])).toBe(51);
   const targets = ['Other.example.com', 'gone.example.com'];
   const chosen = await world.createLook('errors-host', { targets })();
   expect(listEvidence(chosen)).toEqual([
