@@ -204,6 +204,8 @@ describe('/cdn audit', () => {
     await audit.record({ tenant: acme, actor: 'U7654321', event: 'key-linked', requestId: '-1' });
     const [answer] = await somebody.run('audit denied');
     const [sent] = await somebody.pressIn(answer, 'Download CSV');
+    // A file that lacks records of the chain does not lead to its head.
+    expect(readText(sent)).not.toContain('Head');
     const content = await contentOf(sent);
     expect(parse(content, { bom: true, columns: true })).toEqual([
       {

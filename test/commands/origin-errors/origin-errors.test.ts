@@ -191,6 +191,10 @@ test.each([
   harness.cdn.faults.add({ match: { path: /11-20-2026$/u }, status: 500, times: 20 });
   const [answer] = await harness.person().run(typed);
   expect(readSentences(answer).replace(findReference(answer), '<reference>')).toMatchSnapshot();
+  const count = () => logRequests(harness.cdn.requests).length;
+  const before = count();
+  await harness.person().run(`${typed} seen:1`);
+  expect(count(), 'read again, as what was read lacks a day').toBeGreaterThan(before);
 });
 
 test.each([

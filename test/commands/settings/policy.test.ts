@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
+import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
@@ -329,6 +330,17 @@ describe('with one admin', () => {
     await admin.slash('settings');
     const form = await admin.waitForModal('settings:summary');
     expect(readStable(form).split('\n').slice(0, 3)).toMatchSnapshot('the form, a group unread');
+  });
+
+  test('while Slack cannot tell who is in a group nothing is saved, since it may need a second admin', async () => {
+    bot.slack.script.clear();
+    bot.slack.script.fail('usergroups.users.list', 'internal_error', 100);
+    await openSettings(admin, 'approvers');
+    await admin.submit({ approvers: [carol] });
+    const refused = await admin.waitForModal(({ reads }) => reads.includes(new RolesUnknown().message));
+    expect(refused.callback_id).not.toBe('settings:done');
+    await admin.closeModal();
+    bot.slack.script.clear();
   });
 
   // The last: the bot stops.
