@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
-import { countOverdueFiles, type ExportPorts, moveExport } from '../../../src/commands/exports/exports.ts';
+import {
+  countOverdueFiles,
+  createExportService,
+  type ExportPorts,
+  moveExport,
+} from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob } from '../../../src/commands/exports/jobs.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -114,4 +119,16 @@ test('an attempt changes nothing once another one has begun', async () => {
   const moveBy = (run: string) => moveExport(db, { id: 'one', from: ['running'], run }, { row_count: 7 });
   expect(await moveBy('first')).toBeUndefined();
   expect(await moveBy('second')).toMatchObject({ row_count: 7 });
+});
+
+test('an export is found and cancelled in its own workspace only', async () => {
+  const database = await embedded.emptyDatabase();
+  await addExport(database, 'x1', [], 0);
+  await database.db.updateTable('exports').set({ state: 'waiting', ended_at: null }).execute();
+  const ports = {} as ExportPorts;
+  const exports = createExportService({ db: database.db, ports, now: () => at });
+  const stranger = { teamId: 'T0OTHER00', enterpriseId: undefined, userId: 'U0ALICE00' };
+  expect(await exports.find(stranger, 'x1')).toBeUndefined();
+  expect(await exports.cancel(stranger, 'x1')).toBe('over');
+  expect(await database.db.selectFrom('exports').select('state').execute()).toEqual([{ state: 'waiting' }]);
 });
