@@ -26,7 +26,7 @@ export const answers = {
   takenOver: (by: string) => new RegExp(`@${by} took over`),
   restored: /is back/,
   gone: /No digest has the ID/,
-  cannotWrite: /can't post in/,
+  cannotWrite: /can’t post in/,
   ofAnother: /who owns this digest/,
   withoutKey: /You have no CDN key connected|You have not connected a CDN key/,
   list: /^\d+ digests?/,
