@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Pool } from 'pg';
 import { fromKysely, type JobWithMetadata, PgBoss } from 'pg-boss';
 import { z } from 'zod';
+import { createCache } from '../lib/cache.ts';
 import { withSecrets } from '../secrets/secret.ts';
 import type { Log } from '../telemetry/log.ts';
 import { findReference, tenantScope, withReference } from '../telemetry/reference.ts';
@@ -111,10 +112,14 @@ export function createQueue(options: {
   let endPolling: (() => void) | undefined;
   let started: PgBoss | undefined;
   let beginning: Promise<void> | undefined;
-  /** How many processes died while they ran this job. */
+  const begunHere = createCache<true>({ now, maxEntries: 1_000 });
+
+  /** How many processes died while they ran this job. A live process that lost its claim does not count. */
   const countDeaths = async ({ id, name, data, output }: StoredJob): Promise<number> => {
     const { deaths } = carried.parse(data);
-    if (!isDeath(output)) return deaths;
+    const isCounted = begunHere.get(id) !== undefined || !isDeath(output);
+    begunHere.set(id, true);
+    if (isCounted) return deaths;
     await sql`update pgboss.job set data = data || jsonb_build_object('deaths', ${deaths + 1}::int)
       where name = ${name} and id = ${id}::uuid`.execute(database.db);
     return deaths + 1;

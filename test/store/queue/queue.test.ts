@@ -300,6 +300,31 @@ test.each([
   expect(await runAfter(await engines.embedded.emptyDatabase(), left)).toEqual({ ran, deaths: after });
 });
 
+test('a process that lives and lost its claims has not died', async () => {
+  const database = await engines.embedded.emptyDatabase();
+  const attempts: string[] = [];
+  const done = Promise.withResolvers<void>();
+  const job = defineJob({
+    name: 'lost',
+    data: z.object({}),
+    retries: 10,
+    async run(_data, { attempt }) {
+      attempts.push(`run ${attempt}`);
+      if (attempts.length === 4) return done.resolve();
+      await sql`update pgboss.job set state = 'retry', start_after = now(), retry_count = retry_count + 1,
+        output = ${JSON.stringify(lostElsewhere)}::jsonb`.execute(database.db);
+    },
+    async putAside() {
+      attempts.push('put aside');
+      done.resolve();
+    },
+  });
+  const queue = await startQueue(database, [job]);
+  await queue.enqueue(job, {});
+  await done.promise;
+  expect(attempts).not.toContain('put aside');
+});
+
 test('what repairs lost jobs adds none beside one that is tried again', async () => {
   const database = await engines.embedded.emptyDatabase();
   const job = defineJob({
