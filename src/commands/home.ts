@@ -29,11 +29,12 @@ export const homeTab: Feature = {
       exports.countUnderWay(person),
       findErrorsNow(context),
     ]);
-    const own = new Set(all.flatMap(({ id, owner }) => (owner.userId === person.userId ? [id] : [])));
-    // Admins see the alerts of everybody.
-    const incidents = recent.filter(
-      ({ alertId, closedAt }) => (admin || own.has(alertId)) && !closedAt,
-    ).length;
+    const alerts = new Map(all.map((report) => [report.id, report]));
+    const open = recent.flatMap(({ alertId, closedAt }) => (closedAt ? [] : (alerts.get(alertId) ?? [])));
+    // Admins see the alerts of everybody, others only how many incidents channels were told of.
+    const others = admin ? [] : open.filter(({ owner }) => owner.userId !== person.userId);
+    const incidents = open.length - others.length;
+    const incidentsOfOthers = others.filter(({ channel }) => /^[CG]/u.test(channel)).length;
     // The tab never waits for the CDN.
     const mine = zoneCache.forPerson(person);
     const names = new Map(mine.get()?.zones.map(({ id, name }) => [id, name]));
@@ -41,7 +42,14 @@ export const homeTab: Feature = {
       .filter(([, count]) => count > 0)
       .toSorted(([, one], [, other]) => other - one)
       .map(([id]) => names.get(id));
-    return views.renderState({ linked, incidents, failing, zones: mine.state(), underWay });
+    return views.renderState({
+      linked,
+      incidents,
+      incidentsOfOthers,
+      failing,
+      zones: mine.state(),
+      underWay,
+    });
   },
 };
 

@@ -20,18 +20,22 @@ interface HomeSection {
 export function renderState(state: {
   readonly linked: boolean;
   readonly incidents: number;
+  /** Of alerts that this person does not see in the list. */
+  readonly incidentsOfOthers: number;
   /** Zones with origin errors in the last hour, those with most first; a name may not be known. */
   readonly failing: readonly (string | undefined)[];
   /** As they were read last. */
   readonly zones: { readonly zones: number; readonly attention: number; readonly takenAt: Date } | undefined;
   readonly underWay: number;
 }): KnownBlock[] {
-  const { linked, incidents, failing, zones, underWay } = state;
+  const { linked, incidents, incidentsOfOthers, failing, zones, underWay } = state;
   const names = failing.flatMap((name) => (name ? [escapeMrkdwn(name, 40)] : [])).slice(0, 3);
   const which = join([names.join(', '), andMore(failing.length - names.length)], ' ');
   const attention = zones?.attention ?? 0;
   const facts = [
     incidents > 0 && `:red_circle: *${pluralize(incidents, 'incident')} open*`,
+    incidentsOfOthers > 0 &&
+      `:red_circle: *${pluralize(incidentsOfOthers, 'incident')} open* from other people’s alerts`,
     failing.length > 0 &&
       `:rotating_light: *${pluralize(failing.length, 'zone fails', 'zones fail')} now*${names.length > 0 ? `: ${which}` : ''}`,
     attention > 0
@@ -51,7 +55,7 @@ export function renderState(state: {
 }
 
 const unread =
-  'No state from the last 24 hours: press *Zones* to see what needs attention, *Origin errors* to see what fails.';
+  'The state of your zones is not known yet: press *Zones* to see what needs attention, *Origin errors* to see what fails.';
 
 export function renderHome(shown: {
   readonly userId: string;

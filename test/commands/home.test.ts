@@ -76,7 +76,14 @@ test('what is going on comes first: zones that need attention and exports under 
 });
 
 const zones = { zones: 240, attention: 2, takenAt: new Date('2026-11-21T11:00:00Z') };
-const nothing = { linked: true, incidents: 0, failing: [], zones: undefined, underWay: 0 };
+const nothing = {
+  linked: true,
+  incidents: 0,
+  incidentsOfOthers: 0,
+  failing: [],
+  zones: undefined,
+  underWay: 0,
+};
 
 test.each([
   ['without a key', { ...nothing, linked: false }],
@@ -87,27 +94,45 @@ test.each([
   ['when zones fail that are not known by name', { ...nothing, failing: [undefined, 'shop', undefined] }],
   [
     'when much happens',
-    { linked: true, incidents: 2, failing: ['shop', 'api', 'a<b', 'docs'], zones, underWay: 3 },
+    {
+      linked: true,
+      incidents: 2,
+      incidentsOfOthers: 1,
+      failing: ['shop', 'api', 'a<b', 'docs'],
+      zones,
+      underWay: 3,
+    },
   ],
 ])('the state %s', (_, state) => {
   expect(readStable({ blocks: renderState(state) })).toMatchSnapshot();
 });
 
-test('admins see the incidents of everybody, others those of their own alerts', async () => {
+test('admins see the incidents of everybody, others those of their own alerts and how many channels have', async () => {
   await using harness = await createCommandHarness({ zones: 1 });
+  const alerts = [
+    { id: 'al1', owner: { userId: 'U0BOB0000' }, channel: 'C0OPS0000' },
+    { id: 'al2', owner: { userId: 'U0CAROL00' }, channel: 'C0OPS0000' },
+    { id: 'al3', owner: { userId: 'U0CAROL00' }, channel: 'U0CAROL00' },
+  ];
   const incidentsOf = async (userId: string, admin: boolean) => {
     const { context } = harness.person();
     const reports = {
       ...context.reports,
-      list: async () => [{ id: 'al1', owner: { userId: 'U0BOB0000' } }],
-      listRecentIncidents: async () => [{ alertId: 'al1', closedAt: undefined }],
+      list: async () => alerts,
+      listRecentIncidents: async () => [
+        ...alerts.map(({ id }) => ({ alertId: id, closedAt: undefined })),
+        { alertId: 'al2', closedAt: new Date() },
+      ],
     } as never;
     const actor = async () => ({ ...(await context.authorizer.actor()), admin });
     const person = { ...context.person, userId };
     const asked = { ...context, person, reports, authorizer: { ...context.authorizer, actor } };
-    return readText({ blocks: (await homeTab.homeSection?.(asked)) ?? [] });
+    return readText({ blocks: (await homeTab.homeSection?.(asked)) ?? [] }).split('\n', 1);
   };
-  expect(await incidentsOf('U0ALICE00', true)).toContain('1 incident');
-  expect(await incidentsOf('U0BOB0000', false)).toContain('1 incident');
-  expect(await incidentsOf('U0DAVE000', false)).not.toContain('incident');
+  expect({
+    admin: await incidentsOf('U0ALICE00', true),
+    owner: await incidentsOf('U0BOB0000', false),
+    reader: await incidentsOf('U0DAVE000', false),
+    'owner of a private one': await incidentsOf('U0CAROL00', false),
+  }).toMatchSnapshot();
 });
