@@ -3,7 +3,7 @@ import { minuteMs } from '../../lib/time.ts';
 import { type Message, section } from '../blocks/blocks.ts';
 import { button, commandButton } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';
-import { agree, andMore, formatBytes, formatDuration, formatMoney, pluralize } from '../blocks/format.ts';
+import { agree, andMore, formatBytes, formatDuration, formatNumber, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
 import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
 
@@ -86,7 +86,7 @@ export function describeVolumeConsequences(shown: VolumeShown): string {
   const figures =
     shown.summary === 'unreadable'
       ? 'The app’s size and cost could not be read.'
-      : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · it costs ${cost === undefined ? '(not reported)' : formatMoney(cost)} a month`;
+      : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · ${cost === undefined ? 'cost not reported' : `cost ${formatNumber(cost)} a month`}`;
   return `:warning: *Cannot be undone: there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
 }
 
