@@ -252,7 +252,7 @@ export function renderAtHome(kind: Report['kind'], rows: readonly Listed[]): Kno
 function describeRow({ report, state, own }: Listed): string {
   const { id, channel, owner } = report;
   const place = own && channel !== owner.userId ? formatPlace(channel) : formatReaders(channel, owner.userId);
-  const what = truncateMarkup(`${formatCode(id)} ${describeContent(report)}`, 72);
+  const what = truncateMarkup(`${formatCode(id)} ${describeContent(report)}`, 140);
   return truncateMarkup(`${what}\n${join([state.text, place], ' · ')}`, 500);
 }
 
