@@ -102,6 +102,11 @@ export const alertFields = z
 
 const dayNames = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 const allDays = [1, 2, 3, 4, 5, 6, 7];
+const groups = new Map([
+  ['workdays', 'mon-fri'],
+  ['weekdays', 'mon-fri'],
+  ['weekend', 'sat-sun'],
+]);
 const typedHours =
   /^(?<names>[a-z][a-z,-]*)?\s*(?:(?<from>(?:[01]?\d|2[0-3]):[0-5]\d)-(?<until>(?:[01]?\d|2[0-3]):[0-5]\d|24:00))?$/u;
 
@@ -123,7 +128,7 @@ export function parseHours(text: string): WeekHours | undefined {
 
 function parseDays(names: string): number[] | undefined {
   const chosen = names.split(',').map((part) => {
-    const ends = part.split('-').map((name) => dayNames.indexOf(name.slice(0, 3)) + 1);
+    const ends = (groups.get(part) ?? part).split('-').map((name) => dayNames.indexOf(name.slice(0, 3)) + 1);
     const [first = 0, last = first] = ends;
     if (first === 0 || last === 0 || ends.length > 2) return [];
     return allDays.filter((day) =>

@@ -13,6 +13,7 @@ import { toSubject } from '../../../support/alerts/harness.ts';
 test.each([
   ['Mon-Fri 08:00-18:00', { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '18:00' }],
   ['mon-fri 8:30–17:00', { weekdays: [1, 2, 3, 4, 5], from: '08:30', until: '17:00' }],
+  ['workdays 8:30–17:00', { weekdays: [1, 2, 3, 4, 5], from: '08:30', until: '17:00' }],
   ['Sat, Sun', { weekdays: [6, 7], from: '00:00', until: '00:00' }],
   ['Fri-Mon 22:00 - 06:00', { weekdays: [1, 5, 6, 7], from: '22:00', until: '06:00' }],
   ['09:00-24:00', { weekdays: [1, 2, 3, 4, 5, 6, 7], from: '09:00', until: '00:00' }],
