@@ -1,5 +1,6 @@
 import { findAdmins } from '../../auth/policy/authorizer.ts';
 import { type Decision, decide, type Right } from '../../auth/policy/policy.ts';
+import { UserError } from '../../errors.ts';
 import { looksLikeKey } from '../../secrets/key-in-text.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { renderUnknownCommand } from '../../views/help.ts';
@@ -7,7 +8,7 @@ import * as views from '../../views/settings/why.ts';
 import { findMeanings, isPlainWord } from '../aliases.ts';
 import type { Command, Context, Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { assertAllowed } from '../operations/propose.ts';
+import { assertAllowed, createRefusal } from '../operations/propose.ts';
 
 const whyCommand: Command = {
   name: 'why',
@@ -56,17 +57,27 @@ async function explain(list: readonly string[], context: Context): Promise<Messa
   }
   const name = asked.find((word, nth) => word.startsWith('@') || (nth < at && !isPlainWord(word)));
   if (name !== undefined && about === undefined) {
-    await assertAllowed(await context.decide('admin'), context);
+    await assertMayAskAboutOthers(wanted, context);
     return views.renderWhichPerson(name, `why:person:${wanted.name}`);
   }
   if (about === undefined || about === context.person.userId)
     return renderDecision(wanted, await context.decide(wanted.needs), undefined, context);
-  await assertAllowed(await context.decide('admin'), context);
+  await assertMayAskAboutOthers(wanted, context);
   const [policy, actor] = await Promise.all([
     context.authorizer.policy({ fresh: true }),
     context.authorizer.actor({ userId: about }),
   ]);
   return renderDecision(wanted, decide(policy, actor, context.channelId, wanted.needs), about, context);
+}
+
+/** @throws UserError which names the admins and offers what the person may do. */
+async function assertMayAskAboutOthers({ name }: AskedCommand, context: Context): Promise<void> {
+  const decision = await context.decide('admin');
+  if (decision.reason !== 'not-admin') return assertAllowed(decision, context);
+  context.refused(decision.reason);
+  const { hint } = await createRefusal(decision, context);
+  const own = { label: `Can I run /cdn ${name}?`, types: `why ${name}` };
+  throw new UserError('Only admins can check what others may do.', hint, [own]);
 }
 
 async function renderDecision(

@@ -257,6 +257,9 @@ describe('a workspace and its settings', () => {
     await people.alice.waitForMessage(({ ts, reads }) => ts > asked.ts && reads.includes('can run'));
     const refused = await ask(people.bob, `why export <@${dave}|dave>`);
     expect(readStable(refused)).toMatchSnapshot('why somebody else, asked by others');
+    expect(JSON.stringify(refused.blocks)).toContain('"why export"');
+    const named = await ask(people.bob, 'can dave export');
+    expect(readStable(named)).toBe(readStable(refused));
   });
 
   test('somebody of another organization is refused everywhere, and learns nothing of the settings', async () => {
