@@ -71,7 +71,7 @@ const errorsCommand: Command = {
 };
 
 async function readQuestion(typedWords: Words, context: Context) {
-  const words = nameStatuses(await readZoneNames(typedWords, [...filterKinds, ...otherNames], context));
+  const words = nameFilters(await readZoneNames(typedWords, [...filterKinds, ...otherNames], context));
   const filters = readFilters(words);
   const view = await readView(context);
   const { zone, period } = readRequestedPeriod(words, context.now(), view.timeZone ?? 'UTC');
@@ -85,13 +85,22 @@ async function readQuestion(typedWords: Words, context: Context) {
   return { ...asked, typed: id, isOfChannel: id !== undefined };
 }
 
-/** `502 shop` → `status:502 shop` */
-function nameStatuses({ raw, tokens }: Words): Words {
-  const named = tokens.map((token): Token => {
-    const [, value] = (token.quoted || token.name ? null : /^([45](?:\d\d|xx))s?$/iu.exec(token.text)) ?? [];
-    return value === undefined ? token : { ...token, text: `status:${value}`, name: 'status', value };
+/** `502 shop in DE` → `status:502 shop in:DE` */
+function nameFilters({ raw, tokens }: Words): Words {
+  const named = tokens.flatMap((token, nth): Token[] => {
+    if (readPlain(token, /^(in)$/iu) && readPlain(tokens[nth + 1], place)) return [];
+    const server = readPlain(tokens[nth - 1], /^(in)$/iu) && readPlain(token, place);
+    const value = server ?? readPlain(token, /^([45](?:\d\d|xx))s?$/iu);
+    const name = server === undefined ? 'status' : 'in';
+    return [value === undefined ? token : { ...token, text: `${name}:${value}`, name, value }];
   });
   return toWords(raw, named);
+}
+
+const place = /^([A-Z]{2})$/u;
+
+function readPlain(token: Token | undefined, shape: RegExp): string | undefined {
+  return token === undefined || token.quoted || token.name ? undefined : shape.exec(token.text)?.[1];
 }
 
 type View = Awaited<ReturnType<typeof readView>>;

@@ -92,6 +92,15 @@ test('an answer counts what the filters leave, says of how many, and every way o
   expect(all?.text).toMatch(/^4 /u);
 });
 
+test.each([
+  ['errors shop 504 last hour in SG', 'errors shop last hour status:504 in:SG'],
+  ['errors in SG shop today', 'errors shop today in:SG'],
+])('%s is %s', async (typed, meant) => {
+  await using harness = await shop({ [day]: entries });
+  const [said, wanted] = await Promise.all([typed, meant].map((line) => harness.person().run(line)));
+  expect(readSentences(said?.at(-1))).toEqual(readSentences(wanted?.at(-1)));
+});
+
 test('a file that is read again holds only what the filters and the hour leave', async () => {
   await using harness = await shop({ [day]: entries });
   const [file] = await harness.person().press('origin-errors:file', 'errors 1 60m as:csv code:dns_lookup');
