@@ -30,6 +30,7 @@ const meanings = `
   happened happening → errors … | changes …
   touch touched modify modified → changes …
   alarm alarms incident incidents snooze mute silence acknowledge acknowledged ack firing notify notifying notification notifications → alert
+  over → alert | errors …
   schedule schedules summary report reports post posts → digest
   shield waf firewall csv → export …
   attack attacks attacked attacking ddos bots blocked → export | errors … | zones sort:bandwidth …
@@ -58,6 +59,8 @@ const absent = `
   deploy deployments redeploy publish restart reboot scale → I can’t deploy scripts or restart apps: use the CDN’s control panel. I can set variables and show how an app is doing. → variable | app
   block unblock ban unban whitelist blacklist allowlist ip geo rate → I can’t block visitors or change shield rules: use the CDN’s control panel. I can export the shield’s events. → export | errors
   403 404 hit ratio rps per response stats statistics metrics graph chart dashboard storage → I can’t show that: use the CDN’s control panel. I can show bandwidth, charges, origin errors and app usage. → zones sort:bandwidth | errors | app
+  bug bugs → I can’t take bug reports: tell the team that runs this bot, with the reference of the answer. → doctor | help
+  stop quit exit never nevermind → There is nothing to stop here. Exports and waiting requests are cancelled in their lists. → export list | approvals
   share → To share an answer, end the command with \`in #channel\`, or press *Share* below it. → errors | zones
   language english german deutsch → I only speak English. → help
   access grant operator approver admin → Admins give roles in the settings. → settings people | whoami
@@ -119,6 +122,7 @@ const startsSentence = new RegExp(
   `^(?:${[
     '(?:show|list|status|forget|can|may) .*',
     'why (?:is|are|do|does|did|was|were|can|so|the|\\d|\\S+ (?:errors?|fail\\w*|down|slow)).*',
+    'requests? per .*',
     '(?:alert|digest) (?:me|us|when|if|about|for|of|on) .*',
     'help (?:me.*|with .*|.+ (?:down|failing|broken))',
     'zones? (?:list|failing|failed|(?:by|that|which|with(?:out)?|sorted|missing|near|close to|at|over|of script) .*)',
@@ -129,14 +133,14 @@ const startsSentence = new RegExp(
 
 /** Around the word that names what is wanted. */
 const fillers = toSet(
-  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near close old now currently current latest recent newest really so not still ever again already only but mean enabled anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting giving seeing returning says say complain complains complaining want need needs start started stop stopped change update ok okay normal expire expires expiring expired valid soon being know hi hey hello returns gives send i’d i'd like",
+  "a an the any some all every is are was were be been am do does did has have had can could would will should i we me us my our you your it its there that their which what whats when where who whose whos why how hows come many much lot lots often long number status show list get give find search look up see display open tell info details download go goes going please pls plz asap fyi mind yet urgent urgently quick wtf kindly help use uses using run runs running doing check sorted by near close old now currently current latest recent newest really so not still ever again already only but mean enabled anymore under without someone something somebody anybody anyone anything everything nothing users customers customer having getting giving seeing returning says say complain complains complaining want need needs start started stop stopped change update ok okay normal expire expires expiring expired valid soon being know hi hey hello returns gives send i’d i'd like",
 );
 const prepositions = toSet(
   'of for in on at about with before after from between zone zones pull top most gateway origin url address to cdn site website bot cache',
 );
 /** They count if nothing else does. */
 const weak = toSet(
-  'cache cancel set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps settings start started ok okay yes no this last past',
+  'cache cancel set turn switch create add new rename edit enable disable delete remove page zone zones requests script scripts app apps settings start started ok okay yes no this last past report over',
 );
 function toSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '));
@@ -262,7 +266,9 @@ function fillRest(command: string, rest: readonly Token[], raw: string): Words |
 }
 
 /** For typing errors. */
-export const knownWords: readonly string[] = [...meant.keys()].filter((word) => word.length > 4);
+export const knownWords: readonly string[] = [...meant.keys()].filter(
+  (word) => word.length > 4 && !fillers.has(word),
+);
 
 /** No name of anybody or anything. */
 export function isPlainWord(word: string): boolean {

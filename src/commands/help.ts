@@ -56,6 +56,7 @@ function write({ tokens }: Words): string {
 /** The words with the misspelled one corrected, as commands: `shop erros` → `errors shop`. */
 function correct(words: Words, names: ReadonlyMap<string, string>): string[] {
   const known = [...names.keys(), ...knownWords];
+  const understand = (one: Words) => findMeaning(one, (word) => names.has(word))?.commands;
   const found = words.tokens.map(({ text, name }) => (name ? [] : findClosest(text, known, 5)));
   // Behind the first word short ones come near to many.
   const isLong = (nth: number): boolean => (words.tokens[nth]?.text.length ?? 0) > 4;
@@ -68,10 +69,14 @@ function correct(words: Words, names: ReadonlyMap<string, string>): string[] {
           found.findIndex((near, nth) => near.length > 0 && (nth === 0 || isLong(nth))),
         );
   const near = (found[at] ?? []).flatMap((word) => {
-    const value = names.get(word) ?? word;
-    const tokens = words.tokens.map((token, nth) => (nth === at ? { ...token, text: value, value } : token));
-    const corrected = toWords(words.raw, tokens);
-    return findMeaning(corrected, (one) => names.has(one))?.commands ?? [corrected];
+    // `stauts shop` is not the command that `status` alone is.
+    const corrected = [word, names.get(word) ?? word].map((value) =>
+      toWords(
+        words.raw,
+        words.tokens.map((token, nth) => (nth === at ? { ...token, text: value, value } : token)),
+      ),
+    );
+    return corrected.map(understand).find(Boolean) ?? corrected.slice(1);
   });
   return [...new Set(near.map(write))].slice(0, 3);
 }

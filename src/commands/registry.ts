@@ -78,6 +78,10 @@ export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => sho
 export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
   if (/\s(?:please|pls|plz|thanks|thx|asap)[.!?]*$/iu.test(typed.text))
     return findCommand(toWords(typed.raw, typed.tokens.slice(0, -1)));
+  const [first, ...others] = typed.tokens;
+  // `urgent: shop down`
+  if (first?.name !== undefined && /^[a-z]+: /iu.test(first.text))
+    return findCommand(toWords(typed.raw, [...parseWords(first.typed.replace(':', '')).tokens, ...others]));
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const command = understood === 'unclear' ? undefined : findNamed(understood ?? typed);

@@ -84,8 +84,9 @@ errors shop ← shop is giving 502 / 502 shop / 5xx on shop / HELP shop is down 
   what’s wrong with shop / when did shop break / who broke shop / why are there so many errors in shop /
   why is shop failing / why is shop not working / why is shop returning 502 / why is shop slow / zone
   shop errors / why shop fails / shop doesn't work / shop is not responding / shop won't load / errors →
-  shop / shop down asap!! / URGENT shop is failing / customer says shop is slow / users can't reach shop
+  shop / errors: shop / urgent: shop down / FYI: shop is down / shop down asap!! / URGENT shop is failing / customer says shop is slow / users can't reach shop
   / getting 504 from shop
+errors shp ← shp errors
 errors shop 14h ← shop 14h
 errors shop since 10:00 ← shop has a lot of 5xx since 10:00
 errors shop since this morning ← why is the shop zone failing since this morning
@@ -180,6 +181,8 @@ no: alert new errors | alert list ← escalate / on call / oncall / who is on ca
 no: digest list | alert list ← subscribe / unsubscribe
 no: errors | alert new errors ← page bob / status page / statuspage / is bunny down
 no: errors | zones ← share this in #ops
+no: doctor | help ← report a bug / i found a bug
+no: export list | approvals ← stop / quit / exit / never mind / nevermind
 no: export | errors ← ban ip / block 1.2.3.4 / block an ip / geo block / rate limit / rate limiting /
   unblock ip / whitelist ip
 no: help ← set language german
@@ -191,7 +194,7 @@ no: variable | volume delete ← add a zone / create a zone / delete the zone sh
 no: zone ← cache purge / clear cache / clear the cache / purge / purge cache
 no: zone shop caching ← flush the cache of shop / purge shop
 no: zones sort:bandwidth | errors | app ← 404 on shop / cache hit rate / chart / dashboard / graph / hit
-  rate / hit ratio / metrics / response times / rps / statistics / stats / stats shop / storage /
+  rate / hit ratio / metrics / response times / rps / requests per second / requests per second shop / statistics / stats / stats shop / storage /
   storage zones / 404s on shop
 or: approvals | export list ← cancel
 or: connect | whoami | keys ← api key / change key / change my key / create token / i lost my key / is
@@ -199,6 +202,7 @@ or: connect | whoami | keys ← api key / change key / change my key / create to
 or: errors last night | changes last night ← what happened last night
 or: errors shop | changes shop ← whats happening with shop
 or: errors shop | zone shop hostnames ← dns of shop / dns problem with the shop origin
+or: alert | errors ← is it over / is it over yet / its over
 or: errors | changes ← what happened / what is happening
 or: export | errors shop | zones sort:bandwidth shop ← ddos on shop / is someone attacking shop
 or: export | errors | zones sort:bandwidth ← are we being attacked? / are we under attack / attack /

@@ -82,8 +82,10 @@ test.each([
   ['script 501', ['/cdn variable 501', '/cdn zones script:501']],
   ['shop erros', ['/cdn errors shop', 'Find the zone shop']],
   ['erros shop yesterday', ['/cdn errors shop yesterday', 'Find the zone shop']],
+  ['stauts shop', ['/cdn zone shop', 'Find the zone shop']],
   ['certficate', ['/cdn zones only:no-certificate', '/cdn zone']],
   ['shpo', ['Find the zone shop']],
+  ['stauts', ['/cdn whoami']],
   ['constructor', []],
 ])('%s, which may mean several things, offers %j', async (typed, offered) => {
   const [answer] = await harness.person().run(typed);
@@ -102,6 +104,8 @@ test.each([
   'make bob operator',
   'subscribe',
   'help purge',
+  'report a bug',
+  'never mind',
 ])('%s, which the bot cannot do, is said, with what comes nearest', async (typed) => {
   const [answer] = await harness.person().run(typed);
   expect(readStable(answer, { version })).toMatchSnapshot();
