@@ -53,7 +53,7 @@ export function renderApp({ id, name, app, zones = [], panel, asOf }: App): Mess
     notes: [
       app.unknownChart && unknownForm,
       ...facts,
-      `as of ${latency.endsWith('UTC') ? formatUtc(asOf) : formatMoment(asOf)}`,
+      `as of ${latency.endsWith('UTC') ? formatUtc(asOf) : formatMoment(asOf, '{time}')}`,
     ],
   });
   return app.unknownChart ? { ...answer, files: [jsonFile('latency', app.unknownChart)] } : answer;
@@ -81,7 +81,7 @@ function describeLatency({ currentLatency: now, averageLatency: average, latency
 }
 
 function describeCost({ monthlyCost: cost }: AppSummary): string {
-  return cost === undefined ? 'cost not reported' : `${formatNumber(cost)} a month`;
+  return cost === undefined ? 'cost not reported' : `cost ${formatNumber(cost)} a month`;
 }
 
 function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {

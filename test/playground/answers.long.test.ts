@@ -145,7 +145,10 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     await choose('View or period…', 'Hour by hour');
     await answer().locator('.chart rect').first().waitFor();
     await choose('View or period…', 'Yesterday');
-    await answer().getByText('yesterday').first().waitFor();
+    await answer()
+      .getByText(/errors yesterday/u)
+      .first()
+      .waitFor();
     await answer().getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('option', { name: 'The zone' }).click();
     await answer().getByText('checkout.example.com').first().waitFor();

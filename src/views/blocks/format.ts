@@ -1,6 +1,6 @@
 /** In the reader's time zone. https://docs.slack.dev/messaging/formatting-message-text#date-formatting */
-export function formatMoment(at: Date): string {
-  return `<!date^${Math.floor(at.getTime() / 1000)}^{date_short_pretty} {time}|${formatUtc(at)}>`;
+export function formatMoment(at: Date, form = '{date_short_pretty} {time}'): string {
+  return `<!date^${Math.floor(at.getTime() / 1000)}^${form}|${formatUtc(at)}>`;
 }
 
 export function formatUtc(at: Date): string {
