@@ -4,6 +4,7 @@ import { computeRights, decide } from '../auth/policy/policy.ts';
 import * as views from '../views/home.ts';
 import { findPausing } from './connect.ts';
 import type { Context, Feature } from './define.ts';
+import { findNotedErrors } from './origin-errors/read.ts';
 
 export const homeTab: Feature = {
   name: 'home',
@@ -53,10 +54,13 @@ export const homeTab: Feature = {
   },
 };
 
-/** By zone, as far as jobs of this person know them. */
-async function findErrorsNow({ accounts, authorizer, person }: Context): Promise<Map<string, number>> {
+/** By zone, as far as they are known: by jobs of this person, and by their own answers. */
+async function findErrorsNow(context: Context): Promise<Map<string, number>> {
+  const { accounts, authorizer, person } = context;
   const linked = await authorizer.linked();
-  return linked ? accounts.recentErrors({ person, fingerprint: linked.fingerprint }) : new Map();
+  if (!linked) return new Map();
+  const read = await accounts.recentErrors({ person, fingerprint: linked.fingerprint });
+  return new Map([...read, ...findNotedErrors(context)]);
 }
 
 export async function loadHome(context: Context, features: readonly Feature[]): Promise<HomeView> {

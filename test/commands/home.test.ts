@@ -10,6 +10,7 @@ import { createCommandHarness, readText } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
 import { channels, openForm, startExportBot, submitForm, users } from './exports/bot.ts';
+import { entry, shop } from './origin-errors/entries.ts';
 
 const waits = 'one waits for';
 
@@ -73,6 +74,17 @@ test('what is going on comes first: zones that need attention and exports under 
     .poll(() => person.home()?.reads)
     .toMatch(/^[^\n]*\n:warning: \d+ zones[^\n]* · 1 export[^\n]*\n[^\n]*\n[^\n]*\nZones\n/u);
   upload.release();
+});
+
+test('zones that fail now come with the state, once their errors were read, until they stop', async () => {
+  await using harness = await shop({ '2026-11-21': [entry({ at: '2026-11-21T11:40:00Z' })] });
+  const person = harness.person();
+  const state = async () => readText({ blocks: (await homeTab.homeSection?.(person.context)) ?? [] });
+  expect(await state()).not.toContain('shop');
+  await person.run('errors shop');
+  expect(await state()).toMatchSnapshot();
+  harness.advance(30 * 60_000);
+  expect(await state()).not.toContain('fail now');
 });
 
 const zones = { zones: 240, attention: 2, takenAt: new Date('2026-11-21T11:00:00Z') };

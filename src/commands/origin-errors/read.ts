@@ -7,7 +7,7 @@ import type { ChannelZone } from '../../auth/names.ts';
 import { mapConcurrently, runConcurrently } from '../../lib/concurrency.ts';
 import { type CsvColumn, writeCsv, writeCsvHeader } from '../../lib/csv.ts';
 import { writeTempFile } from '../../lib/temp-file.ts';
-import { hourMs, listDays, toUtcDay } from '../../lib/time.ts';
+import { hourMs, listDays, minuteMs, toUtcDay } from '../../lib/time.ts';
 import { daysOf, type Period } from '../../views/blocks/period.ts';
 import { findStart, type Report } from '../../views/origin-errors/origin-errors.ts';
 import type { Overview, ZoneErrors } from '../../views/origin-errors/overview.ts';
@@ -15,6 +15,7 @@ import {
   chooseParts,
   findBefore,
   hasLastHour,
+  isFiltered,
   type Question,
   writeQuestion,
   type ZoneName,
@@ -147,7 +148,7 @@ export async function createReport(question: ZoneQuestion, context: Context): Pr
   if (!counted || counted.failures.length === daysOf(period).count) throw counted?.failures[0]?.reason;
   const { failures, counts } = counted;
   const recent = readRecent(period, counted, takenAt);
-  noteErrors(zone, counts.total, context);
+  noteErrors(zone, { total: counts.total, recent: isFiltered(filters) ? undefined : recent }, context);
   const compared = earlier?.failures.length === 0 ? earlier : undefined;
   const report: Report = {
     ...question,
@@ -185,18 +186,40 @@ async function findChange(
   return last && { at: last.at.getTime(), text: `${nameChange(last)} ${describeChange(last)}` };
 }
 
-/** By id, whether each zone that was opened lately had errors: it is read first where there are too many. */
-function findNotes({ zoneCache, person }: Context) {
-  return zoneCache.forPerson(person).results<Map<string, boolean>>('zones-with-errors');
+/** A zone that was asked about lately: it is read first where there are too many. */
+interface Noted {
+  readonly hasErrors: boolean;
+  readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
 }
 
-/** Without a total the zone was opened elsewhere. */
-export function noteErrors({ id }: ZoneName, total: number | undefined, context: Context): void {
+function findNotes({ zoneCache, person }: Context) {
+  return zoneCache.forPerson(person).results<Map<string, Noted>>('zones-with-errors');
+}
+
+/** The errors of the last hour by zone, as this person's own answers showed them within the last ten minutes. */
+export function findNotedErrors(context: Context): Map<string, number> {
+  const since = context.now().getTime() - 10 * minuteMs;
+  return new Map(
+    [...(findNotes(context).get('') ?? [])].flatMap(([id, { recent }]) =>
+      recent && recent.at.getTime() > since ? [[id, recent.errors] as const] : [],
+    ),
+  );
+}
+
+/** Without errors the zone was opened elsewhere. */
+export function noteErrors(
+  { id }: ZoneName,
+  { total, recent }: { readonly total?: number; readonly recent?: number | undefined },
+  context: Context,
+): void {
   const notes = findNotes(context);
   const all = new Map(notes.get(''));
-  const had = all.get(id) ?? false;
+  const before = all.get(id);
   all.delete(id);
-  all.set(id, total === undefined ? had : total > 0);
+  all.set(id, {
+    hasErrors: total === undefined ? (before?.hasErrors ?? false) : total > 0,
+    recent: recent === undefined ? before?.recent : { errors: recent, at: context.now() },
+  });
   notes.set('', new Map([...all].slice(-50)));
 }
 
@@ -209,7 +232,7 @@ export async function* readOverview(
   const cached = findCachedOverview(question, context);
   const { zones: all, skipped } = await loadAllZones(context);
   const notes = [...(findNotes(context).get('') ?? [])];
-  const failing = new Set(notes.flatMap(([id, hasErrors]) => (hasErrors ? [id] : [])));
+  const failing = new Set(notes.flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : [])));
   const own = await findChannelZone(context);
   const channels = new Set(own && [own.id]);
   const chosen = chooseZones(all, { channels, failing, asked: new Set(notes.map(([id]) => id)) });
@@ -243,7 +266,8 @@ export async function* readOverview(
         hasMore: incomplete.length > 0,
         undated: counted.undated + counted.skipped,
       });
-      if (total > 0 || failing.has(id)) noteErrors(zone, total, context);
+      if (total > 0 || failing.has(id))
+        noteErrors(zone, { total, recent: isFiltered(filters) ? undefined : recent }, context);
     } catch (error) {
       const isForAll = error instanceof ApiError && ['key_refused', 'cancelled'].includes(error.code);
       if (isForAll || context.signal.aborted) throw error;

@@ -137,7 +137,7 @@ async function loadZone({ id, name }: ZoneName, context: Context): Promise<Zone 
 }
 
 function renderZone(zone: Zone, part: views.ZonePart | undefined, context: Context, page = 1): Message {
-  noteErrors(zone.summary, undefined, context);
+  noteErrors(zone.summary, {}, context);
   const shown = { zone, asOf: context.now(), panel: context.panel };
   return part ? views.renderZonePart(shown, part, page) : views.renderZone(shown);
 }
