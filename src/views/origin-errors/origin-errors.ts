@@ -200,10 +200,10 @@ function describeChange(report: Report, clock: Clock): string {
   return `:wrench: ${escapeMrkdwn(change.text, 200)}, found ${ago} before the first error${isOlder(report) ? ' shown' : ''} (${clock.moment(change.at, findLastDay(report))})`;
 }
 
-/** Whether the most frequent error was there before the period: its first one here is then not its beginning. */
-function isOlder({ before, counts: { kinds, total }, period }: Report): boolean {
-  const [{ errorCode = '', first } = {}] = kinds;
-  if (total === 1 || first === undefined || !before?.codes?.has(errorCode)) return false;
+/** Whether an error, the most frequent one, was there before the period: its first one here is then not its beginning. */
+function isOlder({ before, counts, period }: Report, kind = counts.kinds[0]): boolean {
+  const { errorCode = '', first } = kind ?? {};
+  if (counts.total === 1 || first === undefined || !before?.codes?.has(errorCode)) return false;
   return first < period.from + chooseParts(period).length;
 }
 
@@ -290,10 +290,13 @@ const renderers = {
 const mostLines = 6;
 
 /** `*dns_lookup 502* · 129 · DE 65, NY 31, +3 · since 01:12` */
-function renderKinds({ counts: { kinds }, ...report }: Report, clock: Clock): MessageBlock[] {
+function renderKinds(report: Report, clock: Clock): MessageBlock[] {
+  const { kinds } = report.counts;
   const lastDay = findLastDay(report);
   const lines = kinds.slice(0, mostLines).map((kind) => {
-    const since = kind.first !== undefined && `since ${clock.moment(kind.first, lastDay)}`;
+    const since =
+      kind.first !== undefined &&
+      (isOlder(report, kind) ? 'earlier too' : `since ${clock.moment(kind.first, lastDay)}`);
     const name = `*${escapeMrkdwn(formatKind(kind), 60)}*`;
     return join([name, formatInteger(kind.count), escapeMrkdwn(listPlaces(kind.places)), since], ' · ');
   });
