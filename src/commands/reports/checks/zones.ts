@@ -308,7 +308,7 @@ export const endingCertificates = defineCondition({
       notes: [
         ...listMissing(targets.filter((id) => !names.has(id))),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
-        ...without.map((id) => toNote(names.get(id) ?? id, 'no certificate of its own is reported')),
+        ...without.map((id) => toNote(names.get(id) ?? id, 'the CDN reports no certificate for it')),
       ],
     });
   },

@@ -25,7 +25,7 @@ import {
 import { manageMenu } from '../card.ts';
 import { type Digest, describeTargets, formatRunTime } from '../report.ts';
 
-/** A number, and that of the same weekday a week before, or else of the previous run, as far as it is known. */
+/** A number, and that of the same weekday a week before, or else of the previous run, where known. */
 export interface Comparison {
   readonly now: number;
   readonly before?: number | undefined;
