@@ -102,7 +102,7 @@ export function createDeliverJob<Ports extends DeliverPorts>(
       const delivery = await open(stored, context);
       const code = 'put_aside';
       if (delivery?.row.state === 'sent') return storeEdit(delivery, code);
-      if (delivery?.row.state === 'sending') return end(delivery, { state: 'unknown', code });
+      if (delivery?.row.state === 'sending') return endInDoubt(delivery, code);
       if (
         !delivery ||
         (await retryOrReplace(delivery, { meaning: 'refused', code }, 'chat.postMessage', released))

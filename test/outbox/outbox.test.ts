@@ -130,6 +130,12 @@ describe('a message', () => {
     await sending.where('id', '=', 'three').execute();
     await putAside?.({ id: 'three' }, context);
     expect(ended.at(-1)).toMatchObject({ id: 'three', state: 'unknown' });
+    // What must be read is posted again: another message may have ended both processes.
+    await put('again', { doubt: 'retry' });
+    await sending.where('id', '=', 'again').execute();
+    await putAside?.({ id: 'again' }, context);
+    await run(30);
+    expect(ended.at(-1)).toMatchObject({ id: 'again', state: 'sent' });
     await put('four');
     await run();
     await edit('four', 'changed');

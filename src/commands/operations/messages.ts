@@ -56,7 +56,7 @@ async function putMessage(
   place: string,
   expiresAt?: Date,
 ): Promise<void> {
-  const kind = messageId === requesterMessageId(id) ? requesterMessage : approvalCard;
+  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
   // A request seen twice is better than one that nobody sees.
   await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry', expiresAt });
@@ -93,7 +93,20 @@ const requesterMessage = defineMessage({
     const undo = await findUndo(ports.ledger, operation);
     return renderRequesterMessage(operation, typeof undo === 'string' ? undo : 'possible');
   },
+  async ended(trx, { id, about, code }: Ended<About>, { ports }: JobContext<MessagePorts>) {
+    if (code === 'put_aside') await putSecondMessage({ ...ports.ledger, db: trx }, about, id);
+  },
+  async editFailed(trx, { id, about }, { ports }: JobContext<MessagePorts>) {
+    await putSecondMessage({ ...ports.ledger, db: trx }, about, id);
+  },
 });
+
+/** The requester reads the outcome even if their message could not be edited. */
+async function putSecondMessage(tx: OutboxTrx, about: About, first: string): Promise<void> {
+  const second = requesterMessageId(about.id, 'again');
+  const operation = first === second ? undefined : await findOperation(tx, about.tenant, about.id);
+  if (operation && hasEnded(operation)) await putMessage(tx, operation, second, operation.requester.userId);
+}
 
 const approvalCard = defineMessage({
   kind: 'operation-card',
@@ -134,7 +147,12 @@ export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'vari
 export const operationMessages = [approvalCard, approvalReminder, requesterMessage, variableForm];
 
 async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
-  const ids = [requesterMessageId(id), cardId(id), ...approvers.map((approver) => cardId(id, approver))];
+  const ids = [
+    requesterMessageId(id),
+    requesterMessageId(id, 'again'),
+    cardId(id),
+    ...approvers.map((approver) => cardId(id, approver)),
+  ];
   const messages = db.selectFrom('outbox').select('id').where('id', 'in', ids).orderBy('id');
   // Waits for messages that are just ending, so that those which replace them are found below.
   await messages.forUpdate().execute();
@@ -142,8 +160,8 @@ async function findMessages(db: Trx, { id, approvers }: Operation): Promise<stri
   return found.map((message) => message.id);
 }
 
-function requesterMessageId(id: string): string {
-  return `operation:${id}:requester`;
+function requesterMessageId(id: string, again?: 'again'): string {
+  return `operation:${id}:requester${again ? ':again' : ''}`;
 }
 
 function cardId(id: string, approver?: string): string {

@@ -123,6 +123,13 @@ test('a post whose answer is lost is repeated only where the bot cannot look for
   expect(count()).toEqual([requests + 2, cards + 1]);
 });
 
+test('an outcome that Slack does not take as an edit is told in a message of its own', async () => {
+  const { runJobs, findMessages, slack } = await startApproved();
+  slack.script.fail('chat.update', 'edit_window_closed', 20);
+  await runJobs();
+  expect(findMessages(alice, says.yourRequest('data', says.notDone))).toHaveLength(1);
+});
+
 test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
   const { runJobs, keyStore, findMessages, find, countSent } = await startApproved();
   await keyStore.forget(requester, { cause: 'disconnect' });

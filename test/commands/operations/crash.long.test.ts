@@ -136,17 +136,20 @@ describe.concurrent.each(engines.both)('killed with $name', ({ createLocation, s
       'answered, while it is told': sure,
     };
 
+    let tries = 0;
     test('at most one DELETE is sent for each request, and its message is true', async () => {
       const moments = Object.keys(kill) as Moment[];
+      const names = String.fromCodePoint(97 + tries++);
       for (const [index, moment] of moments.entries()) {
-        const one = volume(`v${index}`);
+        const one = volume(`${names}${index}`);
         const card = await ask(one);
         await kill[moment](one, { ts: card.ts });
       }
       for (const [index, moment] of moments.entries()) {
-        const { reads } = await people.alice.waitForMessage(ending(`v${index}`), 150_000);
-        expect({ moment, count: countSent(`v${index}`) <= 1 }).toEqual({ moment, count: true });
-        expected[moment](reads, countSent(`v${index}`), isDeleted(`v${index}`));
+        const volumeId = `${names}${index}`;
+        const { reads } = await people.alice.waitForMessage(ending(volumeId), 150_000);
+        expect({ moment, count: countSent(volumeId) <= 1 }).toEqual({ moment, count: true });
+        expected[moment](reads, countSent(volumeId), isDeleted(volumeId));
       }
       expect(running.output()).not.toContain(running.cdn.key);
     }, 400_000);
