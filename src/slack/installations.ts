@@ -176,7 +176,8 @@ export function readSlackError(error: unknown): string | undefined {
   return slackError.safeParse(error).data?.data.error;
 }
 
-const slackError = z.object({ data: z.object({ error: z.string() }) });
+// Not a page that stands in the place of an answer.
+const slackError = z.object({ data: z.object({ error: z.string().regex(/^\w{1,80}$/u) }) });
 
 export interface Scope {
   readonly use: string;

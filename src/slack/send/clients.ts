@@ -77,9 +77,17 @@ class CheckedClient extends WebClient {
     const { egress, onCall, sendNativeBlocks } = this.#options;
     return sendNativeBlocks({ tenant: this.#tenant, method }, content, (sent) => {
       egress.check('slack', sent, method);
-      return observeCall(onCall, method, () => super.apiCall(method, redactDoubtful(sent)));
+      const call = async () => super.apiCall(method, redactDoubtful(sent)).catch(throwNamed);
+      return observeCall(onCall, method, call);
     });
   }
+}
+
+/** Slack's client leaves unnamed what it cannot read: a page in the place of JSON, a cut answer, a 429 without a pause. */
+function throwNamed(cause: unknown): never {
+  if (toSlackFailure(cause) instanceof SlackFailure) throw cause;
+  const isLimit = cause instanceof Error && cause.message.startsWith('Retry header');
+  throw new SlackFailure(isLimit ? 'ratelimited' : 'no_answer', { cause });
 }
 
 async function observeCall<Result>(
@@ -190,7 +198,7 @@ export function createResponseUrls({
     );
     if (isOk(status) && !text.includes('"ok":false')) return;
     // The code comes alone or in JSON.
-    const error = text.includes('invalid_blocks') ? 'invalid_blocks' : text;
+    const [, error = text] = /"error": ?"(\w+)"/u.exec(text) ?? /\b(invalid_blocks)\b/u.exec(text) ?? [];
     throw Object.assign(new Error(`Slack answered HTTP ${status}`), {
       status,
       data: { error, response_metadata: { messages: [text] } },

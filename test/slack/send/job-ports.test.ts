@@ -13,9 +13,12 @@ let port: SlackPort;
 async function enqueue(): Promise<void> {
   throw new Error('nothing here enqueues');
 }
-const harness = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue });
+let broken: Response | undefined;
+const fetch: typeof globalThis.fetch = async (...about) => broken ?? globalThis.fetch(...about);
+const harness = await createPortsHarness({ database: await embedded.emptyDatabase(), enqueue, fetch });
 afterAll(async () => harness[Symbol.asyncDispose]());
 beforeEach(() => {
+  broken = undefined;
   harness.slack.calls.length = 0;
   port = harness.ports.slack(acme, AbortSignal.timeout(20_000));
 });
@@ -109,6 +112,21 @@ test('a token that may not read metadata finds nothing, and says that it cannot 
   const blind = narrow.ports.slack(acme, AbortSignal.timeout(20_000));
   const failure = await failing(blind.find(id, { channel: 'C0OPS0000', ...anytime }));
   expect(failure).toMatchObject({ outcome: 'refused', code: 'missing_scope' });
+});
+
+const page = '<html>Slack is down for maintenance</html>';
+const cut = new ReadableStream({ pull: (controller) => controller.error(new TypeError('terminated')) });
+
+test.each([
+  ['a page in the place of JSON', page, {}, 'no_answer'],
+  ['an answer that is cut off', cut, {}, 'no_answer'],
+  ['JSON of another form', 'null', {}, 'no_answer'],
+  ['a refusal without a code', '{"ok":false}', {}, 'no_answer'],
+  ['a limit without a pause', '', { status: 429 }, 'ratelimited'],
+  ['a limit until a date', '', { status: 429, headers: { 'retry-after': 'soon' } }, 'ratelimited'],
+])('%s is a failure of Slack that passes', async (_, body, init, code) => {
+  broken = new Response(body, init);
+  expect(await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }))).toMatchObject({ code });
 });
 
 test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'])(
