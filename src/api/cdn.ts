@@ -19,11 +19,10 @@ export function createCdn(options: CdnOptions) {
   const salt = randomBytes(32);
   return {
     withKey(key: Secret, signal?: AbortSignal, budget?: ErrorBudget) {
-      const sendUntil = (until: AbortSignal | undefined) => createSend(options, key, until, budget);
-      const send = sendUntil(signal);
+      const send = createSend(options, key, signal, budget);
       const account = createHmac('sha256', salt).update(key.reveal()).digest('base64url');
       return {
-        pullZones: createPullZones(send, { account, loads, sendUntil, signal }),
+        pullZones: createPullZones(send, { account, loads, signal }),
         apiKeys: createApiKeys(send, key),
         variables: createVariables(send),
         originErrors: createOriginErrors(send, options.now),

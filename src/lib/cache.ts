@@ -1,3 +1,4 @@
+import { aborted } from 'node:util';
 import { LRUCache } from 'lru-cache';
 
 export interface CacheOptions<V> {
@@ -17,8 +18,7 @@ export interface LoadOptions<V> {
 
 interface Load<V> {
   readonly result: Promise<V>;
-  readonly controller: AbortController;
-  callers: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 export type Cache<V extends object | string | number | boolean> = ReturnType<typeof createCache<V>>;
@@ -44,9 +44,8 @@ export function createCache<V extends object | string | number | boolean>(option
     values.set(key, value, ttl === undefined ? {} : { ttl: Math.max(1, ttl - 1) });
   };
 
-  const begin = (key: string, load: (signal: AbortSignal) => Promise<V>): Load<V> => {
-    const controller = new AbortController();
-    const result = load(controller.signal)
+  const begin = (key: string, start: () => Promise<V>, signal: AbortSignal | undefined): Promise<V> => {
+    const result = start()
       .then((value) => {
         if (loads.get(key) === started) set(key, value);
         return value;
@@ -54,48 +53,32 @@ export function createCache<V extends object | string | number | boolean>(option
       .finally(() => {
         if (loads.get(key) === started) loads.delete(key);
       });
-    const started: Load<V> = { result, controller, callers: 0 };
+    const started: Load<V> = { result, signal };
     loads.set(key, started);
-    return started;
+    return result;
   };
 
-  const join = async (key: string, load: Load<V>, signal: AbortSignal): Promise<V> => {
-    load.callers += 1;
-    load.result.catch(() => undefined);
-    const stop = Promise.withResolvers<never>();
-    const abort = (): void => stop.reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    if (signal.aborted) abort();
+  /** The cached value, else the one that `start` brings. Callers share one load; when its caller gives up, another begins anew. */
+  async function load(key: string, start: () => Promise<V>, options: LoadOptions<V> = {}): Promise<V> {
+    const { isStale, signal } = options;
+    const value = values.get(key);
+    if (value !== undefined && !isStale?.(value)) return value;
+    const running = loads.get(key);
+    if (!running) return begin(key, start, signal);
+    const { result } = running;
+    const gaveUp = signal && aborted(signal, result).then(() => Promise.reject(signal.reason));
     try {
-      return await Promise.race([load.result, stop.promise]);
-    } finally {
-      signal.removeEventListener('abort', abort);
-      load.callers -= 1;
-      if (load.callers === 0) {
-        if (loads.get(key) === load) loads.delete(key);
-        load.controller.abort(signal.reason);
-      }
+      return await (gaveUp ? Promise.race([result, gaveUp]) : result);
+    } catch (error) {
+      if (signal?.aborted || !running.signal?.aborted) throw error;
+      return load(key, start, options);
     }
-  };
+  }
 
   return {
     get: (key: string): V | undefined => values.get(key),
     set,
-    /**
-     * The cached value, else the one that `load` brings; callers share one load, which is aborted when the last `signal` aborts.
-     */
-    load(
-      key: string,
-      load: (signal: AbortSignal) => Promise<V>,
-      { isStale, signal }: LoadOptions<V> = {},
-    ): Promise<V> {
-      const value = values.get(key);
-      if (value !== undefined && !isStale?.(value)) return Promise.resolve(value);
-      const running = loads.get(key) ?? begin(key, load);
-      if (signal) return join(key, running, signal);
-      running.callers = Number.POSITIVE_INFINITY;
-      return running.result;
-    },
+    load,
     /** Forgets these entries. Loads under way for them still answer their callers, but are not cached. */
     drop(which: string | ((key: string) => boolean)): void {
       values.purgeStale();

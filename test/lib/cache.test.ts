@@ -60,36 +60,29 @@ test('dropped entries are gone, and a load under way for them is not cached', as
   expect(cache.size()).toBe(0);
 });
 
-test('a caller that gives up leaves the load to the others; when the last gives up it is aborted', async () => {
+test('a caller that gives up gets its reason; when the one that began gives up, another begins anew', async () => {
   const cache = createCache<string>({ now: clock().now, maxEntries: 10 });
-  const answer = Promise.withResolvers<string>();
-  const seen: AbortSignal[] = [];
-  const load = (signal: AbortSignal): Promise<string> => {
-    seen.push(signal);
-    return answer.promise;
-  };
-  const [one, other] = [new AbortController(), new AbortController()];
-  const callers = [one, other].map(({ signal }) => cache.load('a', load, { signal }));
-  one.abort(new Error('gave up'));
-  await expect(callers[0]).rejects.toThrow('gave up');
-  expect(seen.map(({ aborted }) => aborted)).toEqual([false]);
-  other.abort(new Error('gave up, too'));
-  await expect(callers[1]).rejects.toThrow('gave up, too');
-  expect(seen.map(({ aborted }) => aborted)).toEqual([true]);
+  const [beginner, other] = [new AbortController(), new AbortController()];
+  const started: AbortSignal[] = [];
+  const load = ({ signal }: AbortController) =>
+    cache.load(
+      'a',
+      () => {
+        started.push(signal);
+        const { promise, reject } = Promise.withResolvers<string>();
+        signal.addEventListener('abort', () => reject(signal.reason));
+        return promise;
+      },
+      { signal },
+    );
+  const [begun, waiting, third] = [load(beginner), load(other), cache.load('a', async () => 'third')];
+  other.abort(new Error('gave up'));
+  await expect(waiting).rejects.toThrow('gave up');
+  await expect(load(other)).rejects.toThrow('gave up');
+  expect(started).toEqual([beginner.signal]);
 
-  // Nobody joins a load that was aborted, and its late answer is not cached.
-  const next = cache.load('a', async () => 'next');
-  answer.resolve('late');
-  expect(await next).toBe('next');
-  expect(cache.get('a')).toBe('next');
-});
-
-test('a caller without a signal keeps the load, and one that has given up before it asks gets its reason', async () => {
-  const cache = createCache<string>({ now: clock().now, maxEntries: 10 });
-  const answer = Promise.withResolvers<string>();
-  const gone = AbortSignal.abort(new Error('gone'));
-  const stays = cache.load('a', () => answer.promise);
-  await expect(cache.load('a', () => answer.promise, { signal: gone })).rejects.toThrow('gone');
-  answer.resolve('done');
-  expect(await stays).toBe('done');
+  beginner.abort(new Error('gave up first'));
+  await expect(begun).rejects.toThrow('gave up first');
+  expect(await third).toBe('third');
+  expect(cache.get('a')).toBe('third');
 });

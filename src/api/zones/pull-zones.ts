@@ -24,7 +24,6 @@ export function createZoneLoads(large = 5_000) {
 interface Sharing {
   readonly account: string;
   readonly loads: ReturnType<typeof createZoneLoads>;
-  readonly sendUntil: (signal: AbortSignal) => Send;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -41,15 +40,14 @@ const operation = 'List Pull Zones';
 const smallPage = 10;
 
 /** List Pull Zones. `search` is the service's own: it matches names, perhaps hostnames. */
-export function createPullZones(send: Send, { account, loads, sendUntil, signal }: Sharing) {
+export function createPullZones(send: Send, { account, loads, signal }: Sharing) {
   const request = { operation, path: '/pullzone' };
   const { takeTurn } = loads;
   const pages = createPages(send, request, takeTurn);
   const certified = { ...request, query: { includeCertificate: 'true' } };
   const withCertificates = createPages(send, certified, takeTurn);
 
-  const readSummaries = (until: AbortSignal) =>
-    createPages(sendUntil(until), request, takeTurn).readAll(undefined, createReadSummary());
+  const readSummaries = () => pages.readAll(undefined, createReadSummary());
 
   async function findWhole(matches: Matches, search: string | undefined, most: number): Promise<Zone[]> {
     // By id, since a page that breaks off is read again.
@@ -77,18 +75,17 @@ export function createPullZones(send: Send, { account, loads, sendUntil, signal 
       return { zones: kept, skipped, total, more: more ?? isFull, account };
     },
 
-    /** Every zone. Everybody with the same key shares the read; a caller who gives up leaves it to the others. */
+    /** Every zone. Everybody with the same key shares the read. */
     async all(): Promise<AllZones> {
-      const load = async (until: AbortSignal): Promise<AllZones> => {
-        const once = await readSummaries(until);
+      const load = async (): Promise<AllZones> => {
+        const once = await readSummaries();
         // An account seldom loses all of its zones: an empty list is believed when it comes twice.
         const isEmpty = once.kept.length + once.skipped === 0;
-        const { kept: zones, skipped } = isEmpty ? await readSummaries(until) : once;
+        const { kept: zones, skipped } = isEmpty ? await readSummaries() : once;
         return { zones, skipped, account };
       };
-      const until = signal ?? new AbortController().signal;
-      return loads.shared.load(account, load, { signal: until }).catch((error: unknown) => {
-        if (!until.aborted) throw error;
+      return loads.shared.load(account, load, { signal }).catch((error: unknown) => {
+        if (!signal?.aborted) throw error;
         throw new ApiError({ code: 'cancelled', operation, sent: true });
       });
     },

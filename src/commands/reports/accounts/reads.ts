@@ -73,8 +73,8 @@ export function createAccountReads(options: {
       start: (client: CdnClient) => Promise<T>,
       sizeOf: (value: T) => number = () => smallSize,
     ): Promise<T> => {
-      const load = async (until: AbortSignal) => {
-        const value = await start(cdn.withKey(key, until, counted));
+      const load = async () => {
+        const value = await start(cdn.withKey(key, signal, counted));
         return { value, size: sizeOf(value) };
       };
       try {
