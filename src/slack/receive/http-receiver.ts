@@ -107,9 +107,13 @@ function answer(response: ServerResponse, status: number, body: unknown = ''): u
   response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(text) }).end(text);
 }
 
-/** Events are JSON; everything else is a form, in which interactions are JSON in `payload`. */
+/**
+ * Events are JSON; everything else is a form, in which interactions are JSON in `payload`. Slack does not sign the type: under
+ * another one `&payload=` in the text of a message would be an interaction.
+ */
 function parseBody(contentType: string | undefined, raw: string): Record<string, unknown> | undefined {
-  const form = contentType?.startsWith('application/json') ? undefined : new URLSearchParams(raw);
+  const isJson = contentType?.startsWith('application/json') || /^\s*\{/u.test(raw);
+  const form = isJson ? undefined : new URLSearchParams(raw);
   const json = form ? form.get('payload') : raw;
   const body = json === null ? Object.fromEntries(form ?? []) : parseJson(json);
   return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : undefined;

@@ -224,10 +224,12 @@ async function post(url: URL, body: string): Promise<{ readonly status: number; 
   return { status: statusCode, text };
 }
 
-/** Such as hooks.slack.com beside slack.com. */
-export function isSlackAddress({ protocol, hostname }: URL, apiUrl: string): boolean {
+/** Such as hooks.slack.com beside slack.com, on the same port. Only a Slack of tests may use several ports. */
+export function isSlackAddress(url: URL, apiUrl: string): boolean {
   const api = new URL(apiUrl);
-  return protocol === api.protocol && (hostname === api.hostname || hostname.endsWith(`.${api.hostname}`));
+  const isHost = url.hostname === api.hostname || url.hostname.endsWith(`.${api.hostname}`);
+  const isPort = url.port === api.port || api.port !== '';
+  return url.protocol === api.protocol && isHost && isPort && url.username + url.password === '';
 }
 
 const maxAgeMs = minuteMs;

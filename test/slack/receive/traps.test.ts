@@ -57,6 +57,13 @@ describe('signed HTTP', () => {
     expect(isLogged).toBe(status === 500);
   });
 
+  test('what people write into a message is no interaction under another content type', async () => {
+    const menu = interactionForm({ type: 'block_suggestion', action_id: 'zone', value: 'a' });
+    const written = { type: 'event_callback', event: { type: 'message', text: `a&${menu}&` } };
+    const response = await post(JSON.stringify(written), { type: 'text/plain' });
+    expect([response.status, await response.text()]).toEqual([200, '']);
+  });
+
   test.each(['hexadecimal', 'exponential'])('a %s timestamp is refused', async (how) => {
     const seconds = Math.floor(Date.now() / 1000);
     const timestamp = how === 'hexadecimal' ? `0x${seconds.toString(16)}` : `${seconds}e0`;

@@ -4,7 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
-import { createClients, createLibraryLog, createResponseUrls } from '../../../src/slack/send/clients.ts';
+import {
+  createClients,
+  createLibraryLog,
+  createResponseUrls,
+  isSlackAddress,
+} from '../../../src/slack/send/clients.ts';
 import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
@@ -94,7 +99,7 @@ describe('to Slack', () => {
 
   const postToResponseUrl = createResponseUrls({
     egress,
-    apiUrl: 'http://127.0.0.1/api/',
+    apiUrl: 'http://127.0.0.1:1/api/',
     sendNativeBlocks,
   });
 
@@ -105,6 +110,18 @@ describe('to Slack', () => {
     'file:///etc',
   ])('a response_url that is not Slack’s is not used: %s', async (url) => {
     await expect(postToResponseUrl('T1', url, { text: 'fine' })).rejects.toThrow('not an address of Slack');
+  });
+
+  test.each([
+    ['https://hooks.slack.com/1', true],
+    ['https://hooks.slack.com:8443/1', false],
+    ['https://user@hooks.slack.com/1', false],
+    ['https://:password@hooks.slack.com/1', false],
+    ['https://hooks.slack.com.:443/1', false],
+    ['https://hooks.slack.com@evil.example/1', false],
+    ['http://hooks.slack.com/1', false],
+  ])('%s is Slack’s address: %j', (url, isSlack) => {
+    expect(isSlackAddress(new URL(url), 'https://slack.com/api/')).toBe(isSlack);
   });
 
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
