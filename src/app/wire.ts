@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createCdn } from '../api/cdn.ts';
 import { createAudit } from '../auth/audit/audit.ts';
-import { type Installation, type Person, tenantId } from '../auth/identity.ts';
+import { type Installation, tenantId } from '../auth/identity.ts';
 import { createInstallations } from '../auth/installations.ts';
 import { createKeyStore } from '../auth/keys/key-store.ts';
 import { createSealer } from '../auth/keys/sealing.ts';
@@ -24,7 +24,7 @@ import { UserError } from '../errors.ts';
 import { tellFailures } from '../lib/network-failure.ts';
 import { version } from '../lib/version.ts';
 import { createOutbox } from '../outbox/outbox.ts';
-import { createInstallationAccess } from '../slack/installations.ts';
+import { createInstallationAccess, guardKeys } from '../slack/installations.ts';
 import { createMcpEndpoint, createToolCalls, noteCdnRequest } from '../slack/mcp/endpoint.ts';
 import { createPeople } from '../slack/people.ts';
 import { createDeliver } from '../slack/receive/deliver.ts';
@@ -40,7 +40,7 @@ import {
   postMessage,
 } from '../slack/send/clients.ts';
 import { createEgress } from '../slack/send/egress.ts';
-import { createJobPorts, openKeysForJobs } from '../slack/send/job-ports.ts';
+import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
@@ -95,7 +95,6 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     now,
     onStored: (_tenant, options) => repairSchedules(enqueue, options),
   });
-  const keyStore = createKeyStore({ db, sealer, now, audit });
   const links = createKeyLinks({ db, sealer, now });
   const clientTokens = createClientTokens({ db, now });
   const names = createNames({ db, audit, now });
@@ -118,6 +117,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     publicUrl,
     fetch: slackFetch,
   });
+  const keyStore = guardKeys(createKeyStore({ db, sealer, now, audit }), access);
   const native = createNativeBlocks({ log, now, onRefused: metrics.nativeBlocksRefused });
   const sendNativeBlocks = native.send;
   const observe =
@@ -173,7 +173,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
 
   // Features: the engines, and the ports that their jobs reach Slack and the CDN with.
   const tempDirectory = join(config.store.dataDir, 'spool');
-  const accounts = createAccountReads({ ...parts, keyStore: openKeysForJobs(parts) });
+  const accounts = createAccountReads(parts);
   const ledger: Ledger = {
     ...rows,
     now,
@@ -231,7 +231,6 @@ export async function wire(base: Base, role: Role, database: Database, release: 
             const token = await access.token(person);
             await postMessage(clients.interactive(token, tenantId(person)), person.userId, message);
           },
-          assertInstalled: async (person: Person) => void (await access.token(person)),
         });
   const slack: SlackDeps = {
     ...parts,

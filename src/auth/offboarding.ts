@@ -61,6 +61,8 @@ export function createOffboarding(options: {
       await runHooks({ person: undefined, tenant });
       const isEnterpriseInstall = enterpriseId !== undefined;
       await installations.remove({ isEnterpriseInstall, enterpriseId, teamId });
+      // What was linked meanwhile.
+      await keyStore.forgetTenant(tenant, { actor: 'system', cause });
     }
     log.info({ tenant, teamId, cause }, 'access ended: its keys and links are destroyed');
   };

@@ -3,6 +3,7 @@ import { type Logger, WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
 import type { Installation } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
+import type { KeyStore } from '../auth/keys/key-store.ts';
 import { UserError } from '../errors.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { readCode } from '../outbox/slack-port.ts';
@@ -154,6 +155,15 @@ function manyWorkspaces(
         'Ask the team that runs it for the install link.',
       );
     },
+  };
+}
+
+/** A key opens, and is linked, only where its workspace is allowed and has the app. */
+export function guardKeys(keyStore: KeyStore, access: Pick<InstallationAccess, 'token'>): KeyStore {
+  return {
+    ...keyStore,
+    link: async (person, ...key) => (await access.token(person), keyStore.link(person, ...key)),
+    reveal: async (person) => (await access.token(person), keyStore.reveal(person)),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { CdnClient } from '../../api/cdn.ts';
 import { type Person, tenantId } from '../../auth/identity.ts';
-import { type KeyStore, requireKey } from '../../auth/keys/key-store.ts';
+import { requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingPorts } from '../../auth/offboarding.ts';
 import { createAuthorizer } from '../../auth/policy/authorizer.ts';
 import type { ExportPorts } from '../../commands/exports/exports.ts';
@@ -40,17 +40,8 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
 export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
   Omit<OffboardingPorts, 'endAccess'>;
 
-/** A key opens only where its workspace is allowed and has the app, as in every delivery. */
-export function openKeysForJobs({
-  access,
-  keyStore,
-}: Pick<JobPortsOptions, 'access' | 'keyStore'>): KeyStore {
-  return { ...keyStore, reveal: async (person) => (await access.token(person), keyStore.reveal(person)) };
-}
-
 export function createJobPorts(options: JobPortsOptions): JobPorts {
-  const { access, policies, people, audit, ledger, egress, log, metrics } = options;
-  const keyStore = openKeysForJobs(options);
+  const { access, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
   const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
   const shared = createCache<boolean>({ now: options.now, ttlMs: 10 * minuteMs, maxEntries: 2_000 });
   const ports: JobPorts = {

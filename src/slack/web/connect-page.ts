@@ -25,6 +25,7 @@ import { createRateLimit, findVisitor, markVerified, warnOncePerMinute } from '.
 import * as pages from './page.ts';
 
 type Needed =
+  | 'access'
   | 'audit'
   | 'cdn'
   | 'clientTokens'
@@ -38,8 +39,6 @@ type Needed =
 interface ConnectPageOptions extends Pick<SlackDeps, Needed> {
   readonly publicUrl: string;
   readonly links: KeyLinks;
-  /** @throws UserError where the installation has ended, or is not allowed */
-  readonly assertInstalled: (person: Person) => Promise<void>;
   readonly tell: (person: Person, message: Message) => Promise<void>;
 }
 
@@ -93,7 +92,7 @@ export function createConnectPage(options: ConnectPageOptions) {
     if (wait !== undefined) return pages.tooMany(wait);
     const link = await links.find(token);
     if (!link) return pages.unknown;
-    await options.assertInstalled(link.person);
+    await options.access.token(link.person);
     if (!['GET', 'HEAD', 'POST'].includes(request.method ?? '')) return pages.methodNotAllowed;
     if (link.state !== 'open') return { status: 410, body: views.renderLinkEnded(link.state) };
     const here = { token, link, form: step === undefined ? token : `../${token}` };

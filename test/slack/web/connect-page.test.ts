@@ -51,6 +51,28 @@ test('the page and the direct message say what was connected, for whom, and the 
   expect(harness.cdn.requests).toHaveLength(1);
 });
 
+test('a link of a workspace without the app, or one that is not listed any more, shows no form', async () => {
+  const url = await harness.createLink();
+  await using listed = await createPageHarness(database, { allowed: [otherAlice.teamId] });
+  const unlisted = await fetchPage(await listed.createLink());
+  const other = await fetchPage(await listed.createLink(otherAlice));
+  await harness.uninstall();
+  const removed = await fetchPage(url);
+  expect([unlisted, other, removed].map(({ status }) => status)).toEqual([500, 200, 500]);
+  expect(unlisted.html + removed.html).not.toContain('accessKey');
+});
+
+test('a key that is checked while the app is uninstalled is not linked', async () => {
+  const url = await harness.createLink();
+  const form = parseForm(await fetchPage(url), url);
+  harness.cdn.faults.add({ delayMs: 300, times: 1 });
+  const sent = submitForm(form.action, { ...form.fields, accessKey: harness.cdn.key });
+  await expect.poll(() => harness.cdn.requests.length).toBe(1);
+  await harness.uninstall();
+  expect((await sent).status).toBe(500);
+  expect(await harness.keyStore.describe(alice)).toBeUndefined();
+});
+
 test('reading the page, as link previews do, changes nothing and shows no key', async () => {
   const url = await harness.createLink();
   for (let nth = 0; nth < 5; nth += 1) {

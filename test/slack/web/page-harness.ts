@@ -3,11 +3,15 @@ import { startCdn } from '../../../simulator/cdn/server.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
+import { createInstallations } from '../../../src/auth/installations.ts';
 import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createClientTokens, createKeyLinks } from '../../../src/auth/keys/tokens.ts';
 import { createZoneCache } from '../../../src/commands/zones/zone-cache.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createInstallationAccess, guardKeys } from '../../../src/slack/installations.ts';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
+import { createLibraryLog } from '../../../src/slack/send/clients.ts';
 import { createConnectPage } from '../../../src/slack/web/connect-page.ts';
 import { sendReply } from '../../../src/slack/web/page.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -22,7 +26,10 @@ export const bob: Person = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 export const otherAlice: Person = { teamId: 'T0BETA000', userId: 'U0ALICE00' };
 
 /** The page alone behind a real HTTP server, with a real keyStore and a local CDN; its clock stands still. */
-export async function createPageHarness(database: Database, options: { publicUrl?: string } = {}) {
+export async function createPageHarness(
+  database: Database,
+  options: { publicUrl?: string; allowed?: string[] } = {},
+) {
   let at = Date.UTC(2026, 10, 21, 12, 0, 0);
   const now = (): Date => new Date(at);
   const { db } = database;
@@ -32,7 +39,27 @@ export async function createPageHarness(database: Database, options: { publicUrl
   let silent = false;
   const sealer = createSealer(await createKeyring());
   const links = createKeyLinks({ db, sealer, now });
-  const keyStore = createKeyStore({ db, sealer, now });
+  const installations = createInstallations({ db, sealer, now });
+  for (const { teamId } of [alice, otherAlice])
+    await installations.storeInstallation({
+      team: { id: teamId },
+      enterprise: undefined,
+      user: { id: 'U0ADMIN00', token: undefined, scopes: undefined },
+      bot: { id: 'B0BOT0000', userId: 'U0BOT0000', token: 'xoxb-of-a-test', scopes: [] },
+    });
+  const access = createInstallationAccess({
+    installing: {
+      kind: 'oauth',
+      clientId: 'client',
+      clientSecret: new Secret('client-secret'),
+      stateSecret: new Secret('state-secret'),
+      allowed: options.allowed ?? [],
+    },
+    apiUrl: 'http://127.0.0.1:1/api/',
+    logger: createLibraryLog(createLogger('error')),
+    installations,
+  });
+  const keyStore = guardKeys(createKeyStore({ db, sealer, now }), access);
   const audit = createAudit({ db, now });
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0] ?? '';
@@ -55,7 +82,7 @@ export async function createPageHarness(database: Database, options: { publicUrl
     zoneCache: createZoneCache({ now }),
     panel: setup.panel,
     audit,
-    assertInstalled: async () => undefined,
+    access,
     async tell(person, message) {
       if (silent) throw new Error('Slack is away');
       directMessages.push({ person, message });
@@ -79,6 +106,7 @@ export async function createPageHarness(database: Database, options: { publicUrl
     advance(ms: number) {
       at += ms;
     },
+    uninstall: () => installations.remove({ ...alice, enterpriseId: undefined, isEnterpriseInstall: false }),
     /** From now on Slack takes no direct message. */
     failDirectMessages() {
       silent = true;
