@@ -26,12 +26,10 @@ import {
   flattenName,
   hasMoved,
   type Judged,
-  type JudgeInput,
   judgeEach,
   moreThan,
   noise,
   type Observation,
-  type ReadParts,
   readEach,
   sumReported,
   toNote,
@@ -40,16 +38,8 @@ import {
 
 const mostApps = 25;
 
-interface AppFacts extends ReadParts<string, AppSummary> {
-  readonly of: number;
-}
-
 /** Reads the chosen apps, or those that (chosen) zones are linked to: the CDN has no list of apps. */
-async function readApps(
-  account: AccountReads,
-  chosen: readonly string[],
-  zoneIds: readonly string[] = [],
-): Promise<AppFacts> {
+async function readApps(account: AccountReads, chosen: readonly string[], zoneIds: readonly string[] = []) {
   let ids = [...new Set(chosen)];
   if (ids.length === 0) {
     const { zones } = await account.pullZones.all();
@@ -60,11 +50,12 @@ async function readApps(
 }
 
 /** @throws UserError where the CDN reports none of them. */
-function judgeApps(
-  facts: AppFacts,
+async function checkApps(
+  { account, targets }: CheckInput,
   wrongIf: string,
   judge: (app: AppSummary) => Pick<Judged, 'is' | 'isWrong' | 'value'>,
-): Observation {
+): Promise<Observation> {
+  const facts = await readApps(account, targets);
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Edit the alert to choose apps.');
   const left = facts.of - facts.read.length - facts.failures.length;
   const notes =
@@ -84,7 +75,6 @@ function nameApp(id: string): string {
 
 const ofApps = {
   target: 'apps',
-  read: ({ account, targets }: CheckInput<undefined>) => readApps(account, targets),
   next: (part: Part | undefined) => ({ label: 'Show app', command: part ? `app ${part.id}` : 'app' }),
 } as const;
 
@@ -109,8 +99,8 @@ export const appStatus = defineCondition({
   words: /^(?!.*(?:latency|slow|cost)).*\bapps?\b/iu,
   damping: { open: [2, 2], close: 2 },
   describe: () => 'an app is not active',
-  judge: (facts: AppFacts) =>
-    judgeApps(facts, 'not active or progressing', ({ status = 'unknown' }) => ({
+  check: (input) =>
+    checkApps(input, 'not active or progressing', ({ status = 'unknown' }) => ({
       is: describeStatus(status),
       isWrong: knownStatuses.get(status),
     })),
@@ -137,12 +127,15 @@ export const appLatency = defineCondition({
   // One slow moment is no incident.
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold }) => `latency of an app above ${formatNumber(threshold)}`,
-  judge: (facts: AppFacts, { threshold }: JudgeInput) =>
-    judgeApps(facts, `above ${formatNumber(threshold)}`, ({ currentLatency, averageLatency: average }) =>
-      judgeNumber(currentLatency, threshold, 'latency', (now) => {
-        const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
-        return `latency ${formatNumber(now)}${usual}`;
-      }),
+  check: (input) =>
+    checkApps(
+      input,
+      `above ${formatNumber(input.threshold)}`,
+      ({ currentLatency, averageLatency: average }) =>
+        judgeNumber(currentLatency, input.threshold, 'latency', (now) => {
+          const usual = average === undefined ? '' : `, ${formatNumber(average)} on average`;
+          return `latency ${formatNumber(now)}${usual}`;
+        }),
     ),
   formatValue: (latency) => `latency ${formatNumber(latency)}`,
   unit: 'Latency',
@@ -157,9 +150,9 @@ export const appCost = defineCondition({
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `an app costs more than ${formatNumber(threshold)} a month`,
-  judge: (facts: AppFacts, { threshold }: JudgeInput) =>
-    judgeApps(facts, `more than ${formatNumber(threshold)} a month`, ({ monthlyCost }) =>
-      judgeNumber(monthlyCost, threshold, 'cost', (cost) => `costs ${formatNumber(cost)} a month`),
+  check: (input) =>
+    checkApps(input, `more than ${formatNumber(input.threshold)} a month`, ({ monthlyCost }) =>
+      judgeNumber(monthlyCost, input.threshold, 'cost', (cost) => `costs ${formatNumber(cost)} a month`),
     ),
   formatValue: (cost) => formatNumber(cost),
   unit: 'Cost per month',

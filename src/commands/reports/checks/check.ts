@@ -17,7 +17,7 @@ import type {
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
 
-export interface CheckInput<Memory> extends ConditionSettings {
+export interface CheckInput<Memory = undefined> extends ConditionSettings {
   readonly account: AccountReads;
   readonly now: Date;
   /** The last check that succeeded; undefined in the first. */
@@ -25,22 +25,15 @@ export interface CheckInput<Memory> extends ConditionSettings {
   readonly memory: Memory | undefined;
 }
 
-export type JudgeInput<Memory = undefined> = Omit<CheckInput<Memory>, 'account'>;
-
 /**
  * One thing that an alert can fire on. A new one is an object in its subject's check and a line in `list.ts`: its form
- * fields, what it reads and how it judges that, and its words. `Memory` is what it keeps from check to check, stored as JSON.
+ * fields, how it is checked, and its words. `Memory` is what it keeps from check to check, stored as JSON.
  */
-export interface Condition<Name extends string, Facts, Memory = undefined> extends AlertCondition {
+export interface Condition<Name extends string, Memory = undefined> extends AlertCondition {
   readonly name: Name;
   /** Words behind `/cdn alert new` that choose it. */
   readonly words: RegExp;
-  readonly read: (input: CheckInput<Memory>) => Promise<Facts>;
-  /** Pure. */
-  readonly judge: (
-    facts: Facts,
-    input: JudgeInput<Memory>,
-  ) => Observation<Memory> | Promise<Observation<Memory>>;
+  readonly check: (input: CheckInput<Memory>) => Promise<Observation<Memory>>;
 }
 
 export interface Observation<Memory = undefined> {
@@ -59,8 +52,8 @@ export interface Observation<Memory = undefined> {
   readonly isUnlisted?: ((id: string) => boolean) | undefined;
 }
 
-export const defineCondition = <Name extends string, Facts, Memory = undefined>(
-  condition: Condition<Name, Facts, Memory>,
+export const defineCondition = <Name extends string, Memory = undefined>(
+  condition: Condition<Name, Memory>,
 ): typeof condition => condition;
 
 export interface Judged extends Omit<Evidence, 'isWrong'> {

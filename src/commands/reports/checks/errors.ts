@@ -39,7 +39,6 @@ import {
   flattenName,
   hasMoved,
   type Judged,
-  type JudgeInput,
   listMissing,
   moreThan,
   mostEvidence,
@@ -47,7 +46,6 @@ import {
   noise,
   type Observation,
   observe,
-  type ReadParts,
   readEach,
   toFact,
   toNamed,
@@ -58,23 +56,14 @@ import {
 type NamedZone = Named & { readonly host: string | undefined };
 type ReadZone = NamedZone & { readonly counts: ErrorCounts };
 
-interface ErrorFacts {
-  readonly read: readonly ReadZone[];
-  readonly failures: ReadParts<NamedZone, unknown>['failures'];
-  /** Zones whose logs were to be read, and zones there are. `isCut`: some are too many, or not listed. */
-  readonly asked: number;
-  readonly of: number;
-  readonly isCut: boolean;
-  /** Notes on unread zones other than `failures`. */
-  readonly notes: readonly Evidence[];
-}
+type ErrorLogs = Awaited<ReturnType<typeof readLogs>>;
 
 /**
  * Counts the errors of the zones with these ids or origin hosts, or of all; of those that matter most where there are too
  * many. `assertTime` throws to read no more. @throws UserError where none is there.
  */
 async function readLogs(
-  { account, targets }: Pick<CheckInput<unknown>, 'account' | 'targets'>,
+  { account, targets }: Pick<CheckInput, 'account' | 'targets'>,
   {
     isByHost = false,
     since,
@@ -84,8 +73,10 @@ async function readLogs(
     readonly since?: number;
     readonly assertTime?: () => void;
   } = {},
-): Promise<ErrorFacts> {
-  const { zones: all, skipped } = await account.pullZones.all();
+) {
+  const list = await account.pullZones.all();
+  // A digest of no zones says so.
+  const { zones: all, skipped } = since === undefined ? assertListed(list) : list;
   const wanted = new Set(targets.map((id) => id.trim().toLowerCase()));
   const missing = new Set(wanted);
   const zones = all.filter((zone) => {
@@ -110,14 +101,17 @@ async function readLogs(
   return {
     read: read.map(({ item, value: counts }) => ({ ...item, counts })),
     failures,
+    /** Zones whose logs were to be read, and zones there are. */
     asked: chosen.length,
     of,
+    /** Whether some are too many, or not listed. */
     isCut: rest > 0 || skipped > 0,
+    /** Notes on unread zones other than `failures`. */
     notes: [...unread, ...listMissing(missing, skipped)],
   };
 }
 
-function explainUnread(facts: ErrorFacts): Evidence[] {
+function explainUnread(facts: ErrorLogs): Evidence[] {
   return [...explainFailures(facts, ({ name }) => name), ...facts.notes];
 }
 
@@ -130,7 +124,7 @@ function rank(counts: ReadonlyMap<string, number>): [string, number][] {
 }
 
 /** `502 errors in 10 minutes`, or `at least …`; `text` adds ` (mostly http_timeout)` where one code makes up half of them. */
-function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unknown>, isPartial = false) {
+function sumWindow(zones: readonly ReadZone[], { now, window }: CheckInput, isPartial = false) {
   const from = now.getTime() - window * minuteMs;
   const sums = zones.map(({ counts }) => counts.sum(from));
   const codes = new Map<string, number>();
@@ -144,11 +138,7 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: JudgeInput<unkno
 }
 
 /** Errors without a readable time may be in the window. @throws UserError where they are more than `room`, which change nothing */
-function explainUncounted(
-  read: readonly ReadZone[],
-  { now, window }: JudgeInput<unknown>,
-  room: number,
-): Evidence[] {
+function explainUncounted(read: readonly ReadZone[], { now, window }: CheckInput, room: number): Evidence[] {
   const sums = read.map(({ name, counts }) => ({ name, ...counts.sum(now.getTime() - window * minuteMs) }));
   const undated = sums.reduce((sum, one) => sum + one.undated, 0);
   const cut = sums.filter(({ hasMore }) => hasMore);
@@ -166,11 +156,11 @@ function explainUncounted(
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
 const leastShare = 0.1;
 
-function judgeErrors(facts: ErrorFacts, input: JudgeInput, how: 'together' | 'by host'): Observation {
+async function checkErrors(input: CheckInput, isByHost: boolean): Promise<Observation> {
   const { threshold } = input;
+  const facts = await readLogs(input, { isByHost });
   const { read, failures } = facts;
   const notes = explainUnread(facts);
-  const isByHost = how === 'by host';
   const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
   const cut = read.filter(({ counts }) => counts.sum(input.now.getTime() - input.window * minuteMs).hasMore);
   const unread = [...failures.map(({ item }) => item), ...cut].map(idOf);
@@ -215,10 +205,6 @@ const withoutTarget = `Empty = up to ${formatCount(mostLogs, 'zone')}: those wit
 
 const ofLogs = {
   withoutTarget,
-  async read(input: CheckInput<unknown>): Promise<ErrorFacts> {
-    assertListed(await input.account.pullZones.all());
-    return readLogs(input);
-  },
   // The id of a part begins with its zone's.
   next: (part: Part | undefined) => ({
     label: 'Show errors',
@@ -243,7 +229,7 @@ export const originErrors = defineCondition({
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'origin error')} in ${formatDuration(window * minuteMs)}`,
-  judge: (facts: ErrorFacts, input: JudgeInput) => judgeErrors(facts, input, 'together'),
+  check: (input) => checkErrors(input, false),
   unit: 'Errors',
 });
 
@@ -259,8 +245,7 @@ export const hostErrors = defineCondition({
   }),
   describe: ({ threshold, window }) =>
     `more than ${formatCount(threshold, 'error')} of an origin host in ${formatDuration(window * minuteMs)}`,
-  read: (input: CheckInput<undefined>) => readLogs(input, { isByHost: true }),
-  judge: (facts: ErrorFacts, input: JudgeInput) => judgeErrors(facts, input, 'by host'),
+  check: (input) => checkErrors(input, true),
   unit: 'Errors of the worst host',
   next: (part) => ({ label: 'Show errors', command: part ? `zones origin:${part.id}` : 'errors' }),
 });
@@ -298,8 +283,9 @@ export const newCodes = defineCondition({
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'an error code that a zone has not had for 28 days',
-  judge(facts: ErrorFacts, { memory: before }: JudgeInput<CodeMemory>) {
-    const { found, memory } = findNewCodes(facts.read, before);
+  async check(input: CheckInput<CodeMemory>) {
+    const facts = await readLogs(input);
+    const { found, memory } = findNewCodes(facts.read, input.memory);
     const judged = found.flatMap(({ zone: { id, name, counts }, codes }) =>
       codes.map((code) => {
         const value = counts.sum(counts.since).codes.get(code) ?? 0;
@@ -351,7 +337,8 @@ export const risingErrors = defineCondition({
   damping: { open: [2, 3], close: 3 },
   describe: ({ threshold, window }) =>
     `${formatInteger(threshold)}% of the usual origin errors in ${formatDuration(window * minuteMs)}`,
-  judge(facts: ErrorFacts, input: JudgeInput) {
+  async check(input) {
+    const facts = await readLogs(input);
     const { read, failures } = facts;
     const notes = explainUnread(facts);
     const judged = read.map((zone) => judgeRise(zone, input)).toSorted((a, b) => b.share - a.share);
@@ -368,7 +355,7 @@ export const risingErrors = defineCondition({
 });
 
 /** `share`: per cent of what is usual. It is not judged while it learns what is. */
-function judgeRise(zone: ReadZone, input: JudgeInput): Judged & { readonly share: number } {
+function judgeRise(zone: ReadZone, input: CheckInput): Judged & { readonly share: number } {
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
   const { total, count, text } = sumWindow([zone], input);

@@ -44,20 +44,17 @@ export type FiguresByKind = {
 };
 
 /** What is stored of each is read back under its own name. */
-export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown, unknown>[];
+export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown>[];
 export const digestKinds = allKinds as unknown as readonly DigestKind<DigestKindName, unknown, unknown>[];
 
 export const findCondition = createFind(conditions);
 export const findDigestKind = createFind(digestKinds);
 
-/** Reads what an alert is about, and judges it. */
-export async function evaluate(
+export function evaluate(
   subject: Pick<AlertSubject, 'condition' | 'targets' | 'threshold' | 'window'>,
   about: Pick<CheckInput<unknown>, 'account' | 'now' | 'lookedAt' | 'memory'>,
 ): Promise<Observation<unknown>> {
-  const { read, judge } = findCondition(subject.condition.name);
-  const input = { ...subject, ...about };
-  return judge(await read(input), input);
+  return findCondition(subject.condition.name).check({ ...subject, ...about });
 }
 
 function createFind<One extends { readonly name: string }>(all: readonly One[]) {

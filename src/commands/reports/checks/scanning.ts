@@ -27,19 +27,15 @@ import {
   defineCondition,
   findEarlier,
   hasMoved,
-  type JudgeInput,
   judgeEach,
   moreThan,
   noise,
   type Past,
-  type ReadParts,
   readEach,
   sumReported,
 } from './check.ts';
 
-type Scans = ReadParts<string, UploadScanningMetrics>;
-
-const readScans = (account: AccountReads, ids: readonly string[]): Promise<Scans> =>
+const readScans = (account: AccountReads, ids: readonly string[]) =>
   readEach([...new Set(ids)], (id) => account.uploadScanning.metrics(id));
 
 /** Uploads that scanning blocked in a day of the CDN's (UTC): today, and what was not reported yet at the last check. */
@@ -53,9 +49,8 @@ export const scanning = defineCondition({
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatCount(threshold, 'blocked upload')} in a day`,
-  read: ({ account, targets }) => readScans(account, targets),
-  judge: (scans: Scans, { threshold, now, lookedAt }: JudgeInput) =>
-    judgeEach(scans, (id) => `shield zone ${id}`, {
+  check: async ({ account, targets, threshold, now, lookedAt }) =>
+    judgeEach(await readScans(account, targets), (id) => `shield zone ${id}`, {
       refuse: () =>
         new UserError(
           'The CDN reports no upload scanning for today or yesterday.',

@@ -3,7 +3,7 @@ import { countOf, formatCount, formatInteger, pluralize } from '../../../views/b
 import { renderLines } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
-import type { Look, StoredChange } from '../../zones/history.ts';
+import type { StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CheckInput,
@@ -11,7 +11,6 @@ import {
   createNoneThereError,
   type DigestKind,
   defineCondition,
-  type JudgeInput,
   listMissing,
   nameZone,
   observe,
@@ -19,27 +18,18 @@ import {
   toFact,
 } from './check.ts';
 
-interface SettingsFacts {
-  readonly look: Look;
-  /** Behind the cursor, the newest first; none at the first reading. */
-  readonly changes: readonly StoredChange[];
-  readonly total: number;
-  /** Rises with every change of a person. */
-  readonly cursor: number;
-}
-
 const mostListed = 49;
 
-/** Records what differs from the last reading, and lists what lies behind the cursor. */
+/** Records what differs from the last reading, and lists what lies behind the cursor, the newest first; none at first. */
 async function readSettings(
   account: AccountReads,
   zones: readonly { readonly id: string; readonly name?: string | undefined }[],
   after: number | undefined,
-): Promise<SettingsFacts> {
+) {
   const chosen = zones.length === 0 ? undefined : zones;
   const look = await account.settings.look(chosen);
   const query = { zones: chosen?.map(({ id }) => id), most: mostListed };
-  const none = { changes: [], total: 0 };
+  const none = { changes: [] as readonly StoredChange[], total: 0 };
   const { changes, total } = after === undefined ? none : await account.settings.list({ ...query, after });
   return { look, changes, total, cursor: Math.max(after ?? 0, look.cursor, changes[0]?.id ?? 0) };
 }
@@ -57,12 +47,10 @@ export const settings = defineCondition({
   damping: { open: [1, 1], close: 2 },
   isEvent: true,
   describe: () => 'a setting of a zone changed',
-  async read({ account, targets, memory }: CheckInput<Cursor>): Promise<SettingsFacts> {
+  async check({ account, targets, memory }: CheckInput<Cursor>) {
     const { zones } = await account.pullZones.all();
     const chosen = targets.map((id) => ({ id, name: zones.find((zone) => zone.id === id)?.name }));
-    return readSettings(account, chosen, memory?.cursor);
-  },
-  judge({ look, changes, total, cursor }: SettingsFacts, { targets, memory }: JudgeInput<Cursor>) {
+    const { look, changes, total, cursor } = await readSettings(account, chosen, memory?.cursor);
     if (look.zones === 0 && total === 0) {
       if (targets.length > 0) throw createNoneThereError();
       throw new UserError('No settings of zones could be read.', 'Check the zones themselves.');

@@ -1,4 +1,3 @@
-import type { Certificate } from '../../../api/zones/pull-zones.ts';
 import { findLimit, monthOf, type ZoneSummary } from '../../../api/zones/summary.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, toUtcDay, yieldToEventLoop } from '../../../lib/time.ts';
@@ -20,7 +19,6 @@ import {
   createNoneThereError,
   defineCondition,
   type Judged,
-  type JudgeInput,
   listMissing,
   moreThan,
   nameZone,
@@ -34,17 +32,14 @@ import {
 /** A figure of one zone. `severity` orders: the highest is the worst. Without `name` and `id` it has the zone's. */
 type ZoneFigure = Partial<Judged> & Pick<Judged, 'is' | 'isWrong'> & { readonly severity: number };
 
-type ZoneCondition<Name extends string> = Omit<
-  Condition<Name, ZoneList>,
-  'target' | 'read' | 'judge' | 'next'
-> & {
-  readonly judgeZone: (zone: ZoneSummary, input: JudgeInput) => readonly ZoneFigure[];
+type ZoneCondition<Name extends string> = Omit<Condition<Name>, 'target' | 'check' | 'next'> & {
+  readonly judgeZone: (zone: ZoneSummary, input: CheckInput) => readonly ZoneFigure[];
   readonly wrongIf: (settings: ConditionSettings) => string;
   /** Zones to show as the next step if empty. */
   readonly only: string;
 };
 
-function readZones({ account }: Pick<CheckInput<unknown>, 'account'>): Promise<ZoneList> {
+function readZones({ account }: CheckInput): Promise<ZoneList> {
   return account.pullZones.all().then(assertListed);
 }
 
@@ -52,18 +47,17 @@ function defineZoneCondition<Name extends string>(condition: ZoneCondition<Name>
   return defineCondition({
     ...condition,
     target: 'zones',
-    read: readZones,
-    judge: (list: ZoneList, input: JudgeInput) => judgeZones(list, input, condition),
+    check: (input) => checkZones(input, condition),
     next: (part) => showZone(part, `zones only:${condition.only}`),
   });
 }
 
 /** A chosen zone that is gone is not wrong. @throws UserError where none is there, and where no figure is reported. */
-async function judgeZones(
-  { zones, skipped }: ZoneList,
-  input: JudgeInput,
+async function checkZones(
+  input: CheckInput,
   { judgeZone, wrongIf, threshold }: ZoneCondition<string>,
 ): Promise<Observation> {
+  const { zones, skipped } = await readZones(input);
   const chosen = new Set(input.targets);
   const missing = new Set(chosen);
   const found: (Judged & ZoneFigure)[] = [];
@@ -211,8 +205,9 @@ export const charges = defineCondition({
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatMoney(threshold)} of charges this month`,
-  read: readZones,
-  judge({ zones: all, skipped }: ZoneList, { targets, threshold }: JudgeInput) {
+  async check(input) {
+    const { targets, threshold } = input;
+    const { zones: all, skipped } = await readZones(input);
     const missing = new Set(targets);
     const zones = targets.length === 0 ? all : all.filter(({ id }) => missing.delete(id));
     if (targets.length > 0 && zones.length === 0) throw createNoneThereError();
@@ -248,12 +243,6 @@ export const charges = defineCondition({
   next: (part) => showZone(part?.id === 'all' ? undefined : part, 'zones'),
 });
 
-interface CertificateFacts {
-  readonly names: ReadonlyMap<string, string>;
-  readonly skipped: number;
-  readonly certificates: readonly Certificate[];
-}
-
 export const endingCertificates = defineCondition({
   name: 'certificate-ending',
   label: 'Certificate expires soon',
@@ -270,13 +259,11 @@ export const endingCertificates = defineCondition({
   leastEvery: 24 * 60,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `a certificate expires within ${formatCount(threshold, 'day')}`,
-  async read({ account, targets }): Promise<CertificateFacts> {
+  async check({ account, targets, threshold, now }) {
     const { zones, skipped } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
     if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError();
-    return { names, skipped, certificates: await account.pullZones.certificates() };
-  },
-  judge({ names, skipped, certificates: all }: CertificateFacts, { targets, threshold, now }: JudgeInput) {
+    const all = await account.pullZones.certificates();
     const certificates = all.filter(({ zoneId }) => targets.length === 0 || targets.includes(zoneId));
     const found = certificates
       .flatMap(({ endsAt, ...one }) => (endsAt ? [{ ...one, endsAt }] : []))

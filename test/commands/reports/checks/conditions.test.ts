@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { App, ScanCounts } from '../../../../simulator/cdn/model.ts';
 import { hostname } from '../../../../simulator/cdn/zones.ts';
-import { type ConditionName, conditions } from '../../../../src/commands/reports/checks/list.ts';
+import type { ConditionName } from '../../../../src/commands/reports/checks/list.ts';
 import { dayMs, minuteMs } from '../../../../src/lib/time.ts';
 import type { ConditionSettings } from '../../../../src/views/reports/report.ts';
 import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
@@ -12,34 +12,6 @@ const { embedded } = await prepareEngines();
 
 const startZones = async (zones: Parameters<typeof startLooks>[1]) =>
   startLooks(await embedded.emptyDatabase(), zones);
-
-async function startWorld() {
-  const world = await startZones([
-    { Name: 'shop', Enabled: false, MagicContainersAppId: 'app0api00000001' },
-    { Name: 'docs' },
-  ]);
-  world.fail(1001, 80);
-  return world;
-}
-
-test.each(conditions.map((condition) => [condition.name, condition] as const))(
-  '%s: the same facts are judged alike, and are not changed by it',
-  async (_name, { target, threshold, window, read, judge }) => {
-    const world = await startWorld();
-    const targets = target === 'shieldZones' ? ['501'] : [];
-    const subject = { targets, threshold: threshold?.initial ?? 0, window: window?.initial ?? 0 };
-    const account = await world.accounts.open(alice, never);
-    const before = { ...subject, account, now: world.now(), lookedAt: undefined, memory: undefined };
-    const first = await judge(await read(before), before);
-    world.later(5 * minuteMs);
-    world.fail(1002, 90, { code: 'dns_lookup' });
-    const now = world.now();
-    const about = { ...before, now, lookedAt: now, memory: first.memory };
-    const facts = await read(about);
-    const once = JSON.stringify(await judge(facts, about));
-    expect(JSON.stringify(await judge(facts, about))).toBe(once);
-  },
-);
 
 const GB = 1e9;
 /** What the CDN does not report. */
