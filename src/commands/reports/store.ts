@@ -12,6 +12,7 @@ import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue, EnqueueOptions, JobContext, JobRef } from '../../store/queue.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
+import type { Section } from '../../views/reports/digests/post.ts';
 import type {
   Alert,
   AlertState,
@@ -27,7 +28,7 @@ import type {
   WeekHours,
 } from '../../views/reports/report.ts';
 import type { Accounts } from './accounts/reads.ts';
-import { type DigestKindName, type FiguresByKind, findCondition, findDigestKind } from './checks/list.ts';
+import { type DigestKindName, findCondition, findDigestKind } from './checks/list.ts';
 
 export interface ReportPorts {
   readonly accounts: Pick<Accounts, 'open'>;
@@ -260,13 +261,14 @@ export async function enqueueRun(
 }
 
 /** Rises when figures are drawn from other members: a post of an earlier version that still waits is made again. */
-export const figuresForm = 2;
+export const figuresForm = 3;
 
-/** What a run found: plain data, stored as JSON, with everything that rendering needs. */
-export interface Collected extends FiguresByKind {
+/** What a run found: plain data, stored as JSON. By kind what later runs compare with, and what its post says of it. */
+export interface Collected extends Readonly<Partial<Record<DigestKindName, unknown>>> {
   /** ISO text. */
   readonly at: string;
   readonly form: number;
+  readonly sections: Readonly<Partial<Record<DigestKindName, Section>>>;
   readonly unread: readonly UnreadPart[];
 }
 

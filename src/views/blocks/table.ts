@@ -4,7 +4,10 @@ import { andMore, formatInteger, formatUtc } from './format.ts';
 import { paginate, writeNames, writeRow } from './native.ts';
 import { escapeMrkdwn, plainText, truncate } from './text.ts';
 
-export type Cell = string | { readonly number: number; readonly text: string } | { readonly at: Date };
+export type Cell =
+  | string
+  | { readonly number: number; readonly text: string }
+  | { readonly at: Date | string };
 
 export interface Table {
   readonly caption: string;
@@ -119,9 +122,9 @@ function renderCell(cell: Cell): RenderedCell {
   if ('number' in cell) return { type: 'raw_number', value: cell.number, text: clean(cell.text) };
   const moment = {
     type: 'date' as const,
-    timestamp: Math.floor(cell.at.getTime() / 1000),
+    timestamp: Math.floor(new Date(cell.at).getTime() / 1000),
     format: '{date_short_pretty} {time}',
-    fallback: formatUtc(cell.at),
+    fallback: formatUtc(new Date(cell.at)),
   };
   return { type: 'rich_text', elements: [{ type: 'rich_text_section', elements: [moment] }] };
 }

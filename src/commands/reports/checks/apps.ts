@@ -2,7 +2,7 @@ import type { AppSummary } from '../../../api/apps.ts';
 import { UserError } from '../../../errors.ts';
 import { isFailing } from '../../../views/apps.ts';
 import { formatCount, formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
-import { formatCell, renderTable } from '../../../views/blocks/table.ts';
+import { formatCell } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
@@ -11,15 +11,14 @@ import {
   describeComparison,
   type Finding,
   formatDifference,
-  renderTrend,
+  type Point,
+  type Section,
 } from '../../../views/reports/digests/post.ts';
 import type { Part } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CheckInput,
-  type CollectInput,
   compareEach,
-  compareWithPast,
   type DigestKind,
   defineCondition,
   findEarlier,
@@ -33,7 +32,6 @@ import {
   readEach,
   sumReported,
   toNote,
-  trendOf,
 } from './check.ts';
 
 const mostApps = 25;
@@ -158,8 +156,6 @@ export const appCost = defineCondition({
   unit: 'Cost per month',
 });
 
-type AppFigures = ReturnType<typeof compareApp>;
-
 interface PastApp {
   readonly id: string;
   readonly status?: string | undefined;
@@ -167,12 +163,7 @@ interface PastApp {
   readonly cost?: Comparison | undefined;
 }
 
-interface AppsFigures<App> {
-  readonly apps: readonly App[];
-  readonly more: number;
-}
-
-export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
+export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] }> = {
   name: 'apps',
   label: 'App usage',
   words: /\bapp/iu,
@@ -180,63 +171,70 @@ export const appsDigest: DigestKind<'apps', AppsFigures<AppFigures>> = {
   troubles: 'failing apps',
 
   async collect(input) {
-    const { account, targets } = input;
+    const { account, targets, past, now } = input;
     const facts = await readApps(account, targets.apps, targets.zones);
-    const { figures: apps, failures = [] } = compareEach(facts, (id, app) => compareApp(id, app, input));
-    return { figures: apps && { apps, more: Math.max(0, facts.of - mostApps) }, failures };
-  },
-
-  describe({ apps, more }, timeZone) {
-    const failing = apps.filter(isFailing).length;
-    const cost = sumReported(apps.map(({ cost }) => cost?.now));
-    const isComparable = apps.every(({ cost }) => cost === undefined || cost.before !== undefined);
-    const before = isComparable ? sumReported(apps.map(({ cost }) => cost?.before)) : undefined;
-    const charged =
-      cost === undefined
-        ? 'cost not reported'
-        : `cost ${apps.some((app) => !app.cost) ? 'at least ' : ''}${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
-    const latency = apps.length === 1 ? apps[0]?.average : undefined;
-    const change = latency && describeChange(latency);
-    return {
-      troubles: failing,
-      since: apps.map(({ since }) => since),
-      findings: apps.flatMap(listFindings),
-      number: join(
-        [
-          `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
-          apps.length > 0 && charged,
-          latency && `average latency ${formatNumber(latency.now)}`,
-          failing > 0 && `:red_circle: ${formatInteger(failing)} failing`,
-        ],
-        ' · ',
-      ),
-      compared: change ? `Average latency: ${change}` : '',
-      detail: apps.length === 0 ? undefined : () => renderApps(apps, more, timeZone),
-    };
+    const { compared: apps, failures } = compareEach(facts, (id, app) => {
+      const earlier = findEarlier({ past, now }, ({ apps }) => apps.find((found) => found.id === id));
+      const compare = (metric: 'average' | 'cost', latest: number | undefined) =>
+        latest === undefined ? undefined : earlier.compare(latest, (found) => found[metric]);
+      const average = compare('average', app.averageLatency);
+      return {
+        id,
+        since: earlier.since,
+        status: app.status === undefined ? undefined : flattenName(app.status),
+        wasStatus: earlier.previous?.figures.status,
+        average,
+        cost: compare('cost', app.monthlyCost),
+        points: earlier.trend(average, (found) => found.average),
+      };
+    });
+    if (!apps) return { failures };
+    const figures = apps.map(({ id, status, average, cost }) => ({ id, status, average, cost }));
+    const section = describeApps(apps, Math.max(0, facts.of - mostApps));
+    return { section, figures: { apps: figures }, failures };
   },
 };
 
-function compareApp(id: string, app: AppSummary, input: CollectInput<AppsFigures<PastApp>>) {
-  const past = findEarlier(input, ({ apps }) => apps.find((found) => found.id === id));
-  const compare = (metric: 'average' | 'cost', now: number | undefined) =>
-    now === undefined ? undefined : compareWithPast(now, past, (found) => found[metric]);
-  const average = compare('average', app.averageLatency);
+type ComparedApp = PastApp & {
+  readonly since: string | undefined;
+  readonly wasStatus: string | undefined;
+  readonly points: readonly Point[];
+};
+
+function describeApps(apps: readonly ComparedApp[], more: number): Section {
+  const failing = apps.filter(isFailing).length;
+  const cost = sumReported(apps.map(({ cost }) => cost?.now));
+  const isComparable = apps.every(({ cost }) => cost === undefined || cost.before !== undefined);
+  const before = isComparable ? sumReported(apps.map(({ cost }) => cost?.before)) : undefined;
+  const charged =
+    cost === undefined
+      ? 'cost not reported'
+      : `cost ${apps.some((app) => !app.cost) ? 'at least ' : ''}${formatNumber(cost)} a month${formatDifference(cost, before, formatNumber)}`;
+  const latency = apps.length === 1 ? apps[0]?.average : undefined;
+  const change = latency && describeChange(latency);
   return {
-    id,
-    since: past.since,
-    status: app.status === undefined ? undefined : flattenName(app.status),
-    wasStatus: past.previous?.figures.status,
-    average,
-    cost: compare('cost', app.monthlyCost),
-    trend: trendOf(past, input.now, average, (found) => found.average),
+    troubles: failing,
+    since: apps.map(({ since }) => since),
+    findings: apps.flatMap(listFindings),
+    number: join(
+      [
+        `*${pluralize(apps.length, 'app')}*${more > 0 ? ` of ${formatInteger(apps.length + more)}` : ''}`,
+        apps.length > 0 && charged,
+        latency && `average latency ${formatNumber(latency.now)}`,
+        failing > 0 && `:red_circle: ${formatInteger(failing)} failing`,
+      ],
+      ' · ',
+    ),
+    compared: change ? `Average latency: ${change}` : '',
+    detail: apps.length === 0 ? undefined : describeDetail(apps, more, latency),
   };
 }
 
-function listFindings(app: AppFigures): Finding[] {
+function listFindings(app: ComparedApp): Finding[] {
   const { id, status, wasStatus, average, cost } = app;
   const found: Finding[] = [];
   const add = (weight: number, sign: string, text: string): void =>
-    void found.push({ weight, line: () => `${sign} App ${formatCode(id, 40)}${text}` });
+    void found.push({ weight, text: `${sign} App ${formatCode(id, 40)}${text}` });
   if (status !== undefined && wasStatus !== undefined && status !== wasStatus) {
     const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
     add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
@@ -248,13 +246,10 @@ function listFindings(app: AppFigures): Finding[] {
   return found;
 }
 
-function renderApps(apps: readonly AppFigures[], more: number, timeZone: string): Detail {
-  const trends = apps.map(({ id, trend }) => ({ name: id, points: trend }));
-  const [only] = apps.length === 1 ? apps : [];
-  const about = only?.average ? `: ${formatNumber(only.average.now)}` : '';
+function describeDetail(apps: readonly ComparedApp[], more: number, only: Comparison | undefined): Detail {
   return {
     lines: [],
-    table: renderTable({
+    table: {
       caption: 'Apps',
       columns: ['App', 'Average latency', 'Cost per month', 'State'],
       rows: apps.map(({ id, status, average, cost }) => [
@@ -264,8 +259,12 @@ function renderApps(apps: readonly AppFigures[], more: number, timeZone: string)
         status || 'not reported',
       ]),
       total: apps.length + more,
-    }),
+    },
     note: 'Latency and cost as the CDN reports them: it names no unit and no currency.',
-    chart: renderTrend({ title: `Average latency${about}`, unit: 'No unit given' }, trends, timeZone),
+    chart: {
+      title: `Average latency${only ? `: ${formatNumber(only.now)}` : ''}`,
+      unit: 'No unit given',
+      series: apps.map(({ id, points }) => ({ name: id, points })),
+    },
   };
 }

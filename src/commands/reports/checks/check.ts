@@ -108,12 +108,11 @@ export function moreThan(
   return { label: 'More than', unit, initial, least, most: 1_000_000, ...(hint && { hint }) };
 }
 
-/** One subject of digests. `Figures` are what a run found, `Baseline` what the last post told: stored as JSON. */
-export interface DigestKind<Name extends string, Figures, Baseline = never> extends Topic {
+/** One subject of digests. `Figures` are what later runs compare with, `Baseline` what the last post told: stored as JSON. */
+export interface DigestKind<Name extends string, Figures = never, Baseline = never> extends Topic {
   readonly name: Name;
   readonly words: RegExp;
   readonly collect: (input: CollectInput<Figures, Baseline>) => Promise<CollectResult<Figures, Baseline>>;
-  readonly describe: (figures: Figures, timeZone: string) => Section;
   /** The baseline after a silent run, if it is not what people were told before. */
   readonly keepUnreported?: (told: Baseline, found: Baseline) => Baseline;
 }
@@ -122,14 +121,17 @@ export interface CollectInput<Figures, Baseline = never> {
   readonly account: AccountReads;
   readonly now: Date;
   readonly targets: Targets;
+  readonly timeZone: string;
   /** Figures of this kind in earlier runs, newest first, at most 60. */
   readonly past: readonly Past<Figures>[];
   readonly baseline: Baseline | undefined;
 }
 
 export interface CollectResult<Figures, Baseline = never> {
-  readonly figures: Figures | undefined;
-  readonly baseline?: Baseline | undefined;
+  /** Absent where nothing could be read. */
+  readonly section?: Section;
+  readonly figures?: Figures;
+  readonly baseline?: Baseline;
   readonly failures?: readonly ReadFailure[];
 }
 
@@ -138,11 +140,11 @@ export type ReadFailure = { readonly what?: string; readonly reason: unknown };
 export function compareEach<Value, Figures>(
   found: ReadParts<string, Value>,
   compare: (id: string, value: Value) => Figures,
-): CollectResult<readonly Figures[]> {
+) {
   const failures = found.failures.map(({ item: what, reason }) => ({ what, reason }));
   const isNone = found.read.length === 0 && failures.length > 0;
   return {
-    figures: isNone ? undefined : found.read.map(({ item, value }) => compare(item, value)),
+    compared: isNone ? undefined : found.read.map(({ item, value }) => compare(item, value)),
     failures,
   };
 }
@@ -268,22 +270,13 @@ export const apartMs = dayMs / 4;
 
 export type Past<T> = { readonly at: number; readonly figures: T };
 
-export interface Earlier<T> {
-  readonly previous: Past<T> | undefined;
-  /** When `previous` was made, as ISO text. */
-  readonly since: string | undefined;
-  /** The newest that is some hours old: rates a day are counted from it. */
-  readonly base: Past<T> | undefined;
-  /** The run of the same weekday, a week before: clocks may have changed, and runs be late. */
-  readonly weekBefore: Past<T> | undefined;
-  readonly series: readonly Past<T>[];
-}
+const mostPoints = 8;
 
 /** The figures of earlier runs for one part. `pick` returns undefined where a run reported something else. */
 export function findEarlier<F, T>(
   { past, now }: { readonly past: readonly Past<F>[]; readonly now: Date },
   pick: (figures: F, at: number) => T | undefined,
-): Earlier<T> {
+) {
   const all = past.flatMap(({ figures, at }): Past<T>[] => {
     const picked = at > now.getTime() ? undefined : pick(figures, at);
     return picked === undefined ? [] : [{ at, figures: picked }];
@@ -291,43 +284,32 @@ export function findEarlier<F, T>(
   const series: Past<T>[] = [];
   for (const one of all) if ((series.at(-1)?.at ?? now.getTime()) - one.at >= apartMs) series.push(one);
   const distance = ({ at }: Past<T>): number => Math.abs(at - (now.getTime() - 7 * dayMs));
+  // The run of the same weekday, a week before: clocks may have changed, and runs be late.
   const [week] = all.toSorted((a, b) => distance(a) - distance(b));
   const [previous] = all;
   const [base] = series;
   // For a weekly digest the previous run is that one: it is reported once.
-  const hasWeek = week !== undefined && distance(week) <= dayMs / 2 && week.at !== base?.at;
+  const weekBefore = week && distance(week) <= dayMs / 2 && week.at !== base?.at ? week : undefined;
   return {
     previous,
+    /** When `previous` was made, as ISO text. */
     since: previous && new Date(previous.at).toISOString(),
+    /** The newest that is some hours old: rates a day are counted from it. */
     base,
-    weekBefore: hasWeek ? week : undefined,
-    series,
+    /** Compares a number with the same weekday of the week before, else with the previous run. */
+    compare(latest: number, read: (figures: T) => Comparison | undefined): Comparison {
+      const onWeekday = weekBefore && read(weekBefore.figures)?.now;
+      return { now: latest, ...chooseBefore(onWeekday, base && read(base.figures)?.now) };
+    },
+    /** A number in this and the runs before. */
+    trend(latest: Comparison | undefined, read: (figures: T) => Comparison | undefined): Point[] {
+      const earlier = series.map(({ at, figures }) => ({ at, compared: read(figures) }));
+      return [{ at: now.getTime(), compared: latest }, ...earlier]
+        .flatMap(({ at, compared }): Point[] => (compared ? [[at, compared.now]] : []))
+        .slice(0, mostPoints)
+        .toReversed();
+    },
   };
-}
-
-const mostPoints = 8;
-
-export function trendOf<T>(
-  { series }: Earlier<T>,
-  now: Date,
-  latest: Comparison | undefined,
-  read: (figures: T) => Comparison | undefined,
-): Point[] {
-  const earlier = series.map(({ at, figures }) => ({ at, compared: read(figures) }));
-  const points = [{ at: now.getTime(), compared: latest }, ...earlier].flatMap(({ at, compared }): Point[] =>
-    compared ? [[at, compared.now]] : [],
-  );
-  return points.slice(0, mostPoints).toReversed();
-}
-
-/** Compares a number with the same weekday of the week before, else with the previous run. */
-export function compareWithPast<T>(
-  now: number,
-  { base, weekBefore }: Earlier<T>,
-  read: (figures: T) => Comparison | undefined,
-): Comparison {
-  const onWeekday = weekBefore && read(weekBefore.figures)?.now;
-  return { now, ...chooseBefore(onWeekday, base && read(base.figures)?.now) };
 }
 
 export function chooseBefore(weekBefore: number | undefined, before: number | undefined) {

@@ -9,7 +9,6 @@ import {
   listSome,
   pluralize,
 } from '../../../views/blocks/format.ts';
-import { renderTable } from '../../../views/blocks/table.ts';
 import { formatCode, truncate, truncateLines } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
@@ -20,7 +19,6 @@ import {
   type Finding,
   isIncrease,
   type Named,
-  renderTrend,
 } from '../../../views/reports/digests/post.ts';
 import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
 import { chooseZones, mostLogs, readOriginHost } from '../../origin-errors/choose-zones.ts';
@@ -29,11 +27,10 @@ import {
   assertListed,
   type CheckInput,
   type CollectInput,
-  compareWithPast,
+  type CollectResult,
   createNoneThereError,
   type DigestKind,
   defineCondition,
-  type Earlier,
   explainFailures,
   findEarlier,
   flattenName,
@@ -50,7 +47,6 @@ import {
   toFact,
   toNamed,
   toNote,
-  trendOf,
 } from './check.ts';
 
 type NamedZone = Named & { readonly host: string | undefined };
@@ -396,166 +392,162 @@ const mostDays = 7;
 const mostCodes = 12;
 const mostNewCodes = 10;
 
-type ErrorFigures = NonNullable<Awaited<ReturnType<typeof collectErrors>>['figures']>;
-
 interface PastErrors {
   readonly scope: string;
   readonly perDay: Comparison;
   readonly zones: readonly { readonly id: string; readonly perDay: Comparison }[];
 }
 
-export const errorsDigest: DigestKind<'errors', ErrorFigures, CodeMemory> = {
+export const errorsDigest: DigestKind<'errors', PastErrors, CodeMemory> = {
   name: 'errors',
   label: 'Origin errors',
   words: /error/iu,
   target: 'zones',
   troubles: 'origin errors',
-
   collect: collectErrors,
-
-  describe(figures, timeZone) {
-    const { total, perDay, read, asked, of, zones, from, since, undated = 0 } = figures;
-    const failing = zones.filter((zone) => zone.total > 0).length;
-    const isPartial = total > 0 && (read < asked || zones.some(({ partial }) => partial));
-    // Where the CDN holds more than it returned, there may be some.
-    const none = zones.some(({ partial }) => partial)
-      ? 'Unknown whether there were origin errors'
-      : 'No origin errors';
-    const counted = total === 0 ? none : pluralize(total, 'origin error');
-    // Without a time they may be of these days or not: never "none".
-    const what =
-      total === 0 && undated > 0 ? `${pluralize(undated, 'origin error')} at an unknown time` : counted;
-    const when = since === undefined ? 'in 24 hours' : `since ${formatRunTime(new Date(from), timeZone)}`;
-    return {
-      troubles: total + undated,
-      since: [since],
-      findings: listFindings(figures),
-      number: [
-        `*${isPartial ? 'At least ' : ''}${what}* ${when}`,
-        total > 0 && of !== 1 ? `, in ${countOf(failing, read, 'zone')}` : '',
-        total > 0 && undated > 0 ? ` (and ${formatInteger(undated)} at an unknown time)` : '',
-        read < asked ? ` (${countOf(read, asked, 'log')} read)` : '',
-        asked < of ? ` · ${countOf(of - asked, of, 'zone')} not checked` : '',
-      ].join(''),
-      compared: describeRate(perDay, formatNumber, 'a day'),
-      detail: () => renderDetail(figures, timeZone),
-    };
-  },
-
   // New codes are still to be reported; the codes of further zones are known from now on.
   keepUnreported: (told, found) => ({ zones: { ...found.zones, ...told.zones } }),
 };
 
-async function collectErrors(input: CollectInput<PastErrors, CodeMemory>) {
+async function collectErrors(
+  input: CollectInput<PastErrors, CodeMemory>,
+): Promise<CollectResult<PastErrors, CodeMemory>> {
   const { now, account, targets, baseline } = input;
   const scope = targets.zones.toSorted().join(' ');
   const past = findEarlier(input, (errors) => (errors.scope === scope ? errors : undefined));
   const dayAgo = now.getTime() - dayMs;
   // The previous run, at most seven days ago; a day in the first run.
-  const since = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
+  const from = past.base ? Math.max(past.base.at, now.getTime() - mostDays * dayMs) : dayAgo;
   const begun = performance.now();
   const assertTime = (): void => {
     if (performance.now() - begun >= patienceMs) throw new UserError('There was no time left to check it.');
   };
-  const about = { account, targets: targets.zones };
-  const { read, asked, of, ...found } = await readLogs(about, { since, assertTime });
-  const failures = found.failures.map(({ item, reason }) => ({ what: item.name, reason }));
-  if (read.length === 0 && failures.length > 0) return { figures: undefined, failures };
-  const { found: codes, memory } = findNewCodes(read, baseline);
-  const counted = summarize(read, since, past, now);
-  const figures = {
-    scope,
-    since: past.since,
-    asked,
-    of,
-    read: read.length,
-    fresh: nameNewCodes(codes),
-    ...counted,
-  };
-  return { figures, baseline: memory, failures };
-}
-
-function nameNewCodes(found: ReturnType<typeof findNewCodes>['found']) {
-  const all = found.flatMap(({ zone, codes }) => {
-    const sums = zone.counts.sum(zone.counts.since).codes;
-    return codes.map((code) => ({
-      ...toNamed(zone),
-      code: flattenName(code),
-      count: sums.get(code) ?? 0,
-    }));
-  });
-  return all.toSorted((a, b) => b.count - a.count).slice(0, mostNewCodes);
-}
-
-function summarize(read: readonly ReadZone[], from: number, past: Earlier<PastErrors>, now: Date) {
-  const until = now.getTime();
-  const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison => {
-    const perDay = Math.round((count / ((until - from) / dayMs)) * 10) / 10;
-    return compareWithPast(perDay, past, find);
-  };
+  const logs = await readLogs({ account, targets: targets.zones }, { since: from, assertTime });
+  const failures = logs.failures.map(({ item, reason }) => ({ what: item.name, reason }));
+  if (logs.read.length === 0 && failures.length > 0) return { failures };
+  const compare = (count: number, find: (found: PastErrors) => Comparison | undefined): Comparison =>
+    past.compare(Math.round((count / ((now.getTime() - from) / dayMs)) * 10) / 10, find);
   const codes = new Map<string, number>();
-  let undated = 0;
-  const zones = read.map(({ id, name, counts }) => {
-    const sum = counts.sum(from, until);
-    addCounts(codes, sum.codes);
-    undated += sum.undated;
-    const [most] = rank(sum.codes);
-    return {
-      ...toNamed({ id, name: name === `zone ${id}` ? '' : name }),
-      total: sum.total,
-      perDay: compare(sum.total, (found) => found.zones.find((zone) => zone.id === id)?.perDay),
-      mostly: most && flattenName(most[0]),
-      partial: sum.partial,
-    };
-  });
+  const zones = logs.read
+    .map(({ counts, id, name }) => {
+      const sum = counts.sum(from, now.getTime());
+      addCounts(codes, sum.codes);
+      const [[mostly] = ['']] = rank(sum.codes);
+      const perDay = compare(sum.total, (found) => found.zones.find((zone) => zone.id === id)?.perDay);
+      return { ...sum, ...toNamed({ id, name: name === `zone ${id}` ? '' : name }), mostly, perDay };
+    })
+    .toSorted((a, b) => b.total - a.total);
   const total = zones.reduce((sum, zone) => sum + zone.total, 0);
+  // Without a time they may be of these days or not: never "none".
+  const undated = zones.reduce((sum, zone) => sum + zone.undated, 0);
   const perDay = compare(total, (found) => found.perDay);
-  return {
-    from: new Date(from).toISOString(),
-    total,
-    perDay,
-    trend: trendOf(past, now, perDay, (found) => found.perDay),
-    zones: zones.toSorted((a, b) => b.total - a.total),
-    codes: rank(codes)
-      .slice(0, mostCodes)
-      .map(([name, count]) => [flattenName(name), count] as const),
-    /** Entries without a readable time; absent if zero. */
-    undated: undated || undefined,
+  const { found, memory } = findNewCodes(logs.read, baseline);
+  const section = {
+    troubles: total + undated,
+    since: [past.since],
+    findings: [
+      ...describeNewCodes(found),
+      ...zones.flatMap((zone) => describeMove(zone, undated)),
+      ...(hasMoved(perDay, noise.errors) ? [{ weight: 7 }] : []),
+    ],
+    number: describeTotal(
+      logs,
+      zones,
+      { total, undated, since: past.since === undefined ? undefined : from },
+      input.timeZone,
+    ),
+    compared: describeRate(perDay, formatNumber, 'a day'),
+    detail: {
+      ...describeDetail(logs, zones, { codes, undated }),
+      chart: {
+        title: pluralize(total, 'origin error'),
+        unit: 'Errors per day',
+        series: [{ name: 'Errors', points: past.trend(perDay, (found) => found.perDay) }],
+      },
+    },
   };
+  const figures = { scope, perDay, zones: zones.map(({ id, perDay }) => ({ id, perDay })) };
+  return { section, figures, baseline: memory, failures };
 }
 
-function listFindings({ fresh, zones, undated, perDay: total }: ErrorFigures): Finding[] {
-  const newCodes = fresh.map(({ code, count, ...zone }): Finding => {
-    const times = count > 0 ? ` ${pluralize(count, 'time')}` : '';
-    const text = `:new: ${formatCode(code, 60)}${times} in ${describeName(zone)}`;
-    return { weight: 2, line: () => text };
-  });
-  const moved = zones.flatMap((zone): Finding[] => {
-    const { perDay } = zone;
-    // Of what was not counted nobody knows that it became less.
-    const isUnsure = !isIncrease(perDay) && (zone.partial || undated !== undefined);
-    if (isUnsure || !hasMoved(perDay, noise.errors)) return [];
-    const name = `*${describeName(zone)}*`;
-    const text =
-      perDay.now === 0
-        ? `:white_check_mark: ${name}: no more errors`
-        : `${isIncrease(perDay) ? ':boom:' : ':arrow_down:'} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}`;
-    return [{ weight: 3, line: () => text }];
-  });
-  return [...newCodes, ...moved, ...(hasMoved(total, noise.errors) ? [{ weight: 7 }] : [])];
+type CountedZone = Named & { readonly perDay: Comparison; readonly mostly: string } & Pick<
+    ReturnType<ErrorCounts['sum']>,
+    'total' | 'partial'
+  >;
+
+function describeNewCodes(found: ReturnType<typeof findNewCodes>['found']): Finding[] {
+  return found
+    .flatMap(({ zone, codes }) => {
+      const sums = zone.counts.sum(zone.counts.since).codes;
+      return codes.map((code) => ({ zone, code: flattenName(code), count: sums.get(code) ?? 0 }));
+    })
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, mostNewCodes)
+    .map(({ zone, code, count }) => {
+      const times = count > 0 ? ` ${pluralize(count, 'time')}` : '';
+      return { weight: 2, text: `:new: ${formatCode(code, 60)}${times} in ${describeName(toNamed(zone))}` };
+    });
 }
 
-function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
-  const { zones, asked, of, codes, undated = 0 } = errors;
+function describeMove({ perDay, partial, ...zone }: CountedZone, undated: number): Finding[] {
+  // Of what was not counted nobody knows that it became less.
+  const isUnsure = !isIncrease(perDay) && (partial || undated > 0);
+  if (isUnsure || !hasMoved(perDay, noise.errors)) return [];
+  const name = `*${describeName(zone)}*`;
+  if (perDay.now === 0) return [{ weight: 3, text: `:white_check_mark: ${name}: no more errors` }];
+  const sign = isIncrease(perDay) ? ':boom:' : ':arrow_down:';
+  return [
+    { weight: 3, text: `${sign} ${name}: ${describeComparison(perDay, formatNumber, ' errors a day')}` },
+  ];
+}
+
+function describeTotal(
+  { asked, of }: ErrorLogs,
+  zones: readonly CountedZone[],
+  counted: { readonly total: number; readonly undated: number; readonly since: number | undefined },
+  timeZone: string,
+): string {
+  const { total, undated, since } = counted;
+  const read = zones.length;
+  const isPartial = zones.some(({ partial }) => partial);
+  const least = total > 0 && (read < asked || isPartial) ? 'At least ' : '';
+  // Where the CDN holds more than it returned, there may be some.
+  const none = isPartial ? 'Unknown whether there were origin errors' : 'No origin errors';
+  const what = total === 0 ? none : pluralize(total, 'origin error');
+  const unknown = total === 0 && undated > 0;
+  const said = unknown ? `${pluralize(undated, 'origin error')} at an unknown time` : what;
+  const when = since === undefined ? 'in 24 hours' : `since ${formatRunTime(new Date(since), timeZone)}`;
+  return [
+    `*${least}${said}* ${when}`,
+    total > 0 && of !== 1
+      ? `, in ${countOf(zones.filter((zone) => zone.total > 0).length, read, 'zone')}`
+      : '',
+    total > 0 && undated > 0 ? ` (and ${formatInteger(undated)} at an unknown time)` : '',
+    read < asked ? ` (${countOf(read, asked, 'log')} read)` : '',
+    asked < of ? ` · ${countOf(of - asked, of, 'zone')} not checked` : '',
+  ].join('');
+}
+
+function describeDetail(
+  { asked, of }: ErrorLogs,
+  zones: readonly CountedZone[],
+  { codes, undated }: { readonly codes: ReadonlyMap<string, number>; readonly undated: number },
+): Detail {
   const partial = zones.filter((zone) => zone.partial).map((zone) => describeName(zone));
   const logs = `Checked: ${countOf(asked, of, 'zone')}, those with recent errors first. `;
+  // `dns_lookup 61, http_timeout 20`
+  const counts = rank(codes)
+    .slice(0, mostCodes)
+    .map(
+      ([code, count]) => `${code ? formatCode(flattenName(code), 60) : 'no code'} ${formatInteger(count)}`,
+    );
   return {
     lines: [
-      codes.length > 0 && `By error: ${listCounts(codes)}`,
+      counts.length > 0 && `By error: ${truncateLines(counts, 1000, ', ')}`,
       undated > 0 && `${pluralize(undated, 'error')} without a readable time`,
       partial.length > 0 && `The CDN holds more than it returned: ${truncateLines(partial, 1000, ', ')}`,
     ],
-    table: renderTable({
+    table: {
       caption: 'Zones with most errors',
       columns: ['Zone', 'Errors', 'Mostly'],
       rows: zones
@@ -563,22 +555,9 @@ function renderDetail(errors: ErrorFigures, timeZone: string): Detail {
         .map(({ id, name, total, mostly }) => [
           name || `zone ${id}`,
           { number: total, text: formatInteger(total) },
-          mostly || 'no code',
+          flattenName(mostly) || 'no code',
         ]),
-    }),
+    },
     note: `${asked < of ? logs : ''}\`/cdn errors &lt;zone&gt;\` shows samples.`,
-    chart: renderTrend(
-      { title: pluralize(errors.total, 'origin error'), unit: 'Errors per day' },
-      [{ name: 'Errors', points: errors.trend }],
-      timeZone,
-    ),
   };
-}
-
-/** `dns_lookup 61, http_timeout 20` */
-function listCounts(counts: ErrorFigures['codes']): string {
-  const words = counts.map(
-    ([name, count]) => `${name ? formatCode(name, 60) : 'no code'} ${formatInteger(count)}`,
-  );
-  return truncateLines(words, 1000, ', ');
 }

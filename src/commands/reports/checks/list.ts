@@ -37,11 +37,7 @@ const allConditions = [
 const allKinds = [zonesDigest, errorsDigest, scanningDigest, appsDigest, settingsDigest] as const;
 
 export type ConditionName = (typeof allConditions)[number]['name'];
-type Kind = (typeof allKinds)[number];
-export type DigestKindName = Kind['name'];
-export type FiguresByKind = {
-  readonly [Name in DigestKindName]?: Parameters<Extract<Kind, { name: Name }>['describe']>[0] | undefined;
-};
+export type DigestKindName = (typeof allKinds)[number]['name'];
 
 /** What is stored of each is read back under its own name. */
 export const conditions = allConditions as unknown as readonly Condition<ConditionName, unknown>[];

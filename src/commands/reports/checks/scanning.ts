@@ -1,7 +1,6 @@
 import type { ScanDay, UploadScanningMetrics } from '../../../api/upload-scanning.ts';
 import { UserError } from '../../../errors.ts';
 import { dayMs, shiftDay, startOfDay, toUtcDay } from '../../../lib/time.ts';
-import type { MessageBlock } from '../../../views/blocks/blocks.ts';
 import {
   agree,
   formatCount,
@@ -13,10 +12,11 @@ import {
 } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn } from '../../../views/blocks/text.ts';
 import {
+  type Detail,
   describeComparison,
   describeRate,
   type Point,
-  renderTrend,
+  type Section,
 } from '../../../views/reports/digests/post.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
@@ -82,11 +82,11 @@ function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | u
   return reported.filter(({ day }) => day >= (since < first ? since : first));
 }
 
-type ScanFigures = ReturnType<typeof compareDays>;
+type ComparedScans = ReturnType<typeof compareDays>;
 
 const daysCharted = 8;
 
-export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
+export const scanningDigest: DigestKind<'scanning', readonly { readonly id: string }[]> = {
   name: 'scanning',
   label: 'Upload scanning',
   words: /scan/iu,
@@ -94,47 +94,47 @@ export const scanningDigest: DigestKind<'scanning', readonly ScanFigures[]> = {
   missingTarget: 'Upload scanning needs the ID of a shield zone: type it, then pick “Shield zone …”.',
   troubles: 'blocked uploads',
 
-  collect: async (input) =>
-    compareEach(await readScans(input.account, input.targets.shieldZones), (id, metrics) =>
-      compareDays(id, metrics, input),
-    ),
-
-  describe(scans) {
-    const moved = scans.filter(({ perDay }) => hasMoved(perDay, noise.blocked));
-    const days = Math.max(0, ...scans.map((one) => one.days));
-    const total = {
-      blocked: sumReported(scans.map((one) => one.blocked)),
-      scanned: sumReported(scans.map((one) => one.scanned)),
-      isPartial: scans.some((one) => one.isPartial),
-      days,
-      last: scans
-        .flatMap((one) => one.last ?? [])
-        .toSorted()
-        .at(-1),
-    };
-    const [only] = scans.length === 1 ? scans : [];
-    return {
-      troubles: total.blocked ?? 0,
-      since: scans.map(({ since }) => since),
-      findings: moved.map(({ id, perDay, days }) => ({
-        weight: 4,
-        line: () =>
-          `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${perDay ? describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days)) : 'blocked uploads'}`,
-      })),
-      number: describeScans(total),
-      compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
-      detail:
-        scans.length === 0
-          ? undefined
-          : () => ({
-              lines: scans.map((one) => `${describeScans(one)} · shield zone ${escapeMrkdwn(one.id, 20)}`),
-              table: [],
-              note: 'Days as the CDN counts them; today is not over, so it is not counted.',
-              chart: renderDayChart(scans),
-            }),
-    };
+  async collect(input) {
+    const metrics = await readScans(input.account, input.targets.shieldZones);
+    const { compared: scans, failures } = compareEach(metrics, (id, found) => compareDays(id, found, input));
+    if (!scans) return { failures };
+    return { section: describeAll(scans), figures: scans.map(({ id }) => ({ id })), failures };
   },
 };
+
+function describeAll(scans: readonly ComparedScans[]): Section {
+  const days = Math.max(0, ...scans.map((one) => one.days));
+  const total = {
+    blocked: sumReported(scans.map((one) => one.blocked)),
+    scanned: sumReported(scans.map((one) => one.scanned)),
+    isPartial: scans.some((one) => one.isPartial),
+    days,
+    last: scans
+      .flatMap((one) => one.last ?? [])
+      .toSorted()
+      .at(-1),
+  };
+  const [only] = scans.length === 1 ? scans : [];
+  return {
+    troubles: total.blocked ?? 0,
+    since: scans.map(({ since }) => since),
+    findings: scans.flatMap(({ id, perDay, days }) => {
+      if (!perDay || !hasMoved(perDay, noise.blocked)) return [];
+      const change = describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days));
+      return [{ weight: 4, text: `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${change}` }];
+    }),
+    number: describeScans(total),
+    compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
+    detail:
+      scans.length === 0
+        ? undefined
+        : {
+            lines: scans.map((one) => `${describeScans(one)} · shield zone ${escapeMrkdwn(one.id, 20)}`),
+            note: 'Days as the CDN counts them; today is not over, so it is not counted.',
+            chart: describeChart(scans),
+          },
+  };
+}
 
 /** The whole days since the previous run, against the same days a week before, else as many days before: the CDN keeps 28. */
 function compareDays(
@@ -193,7 +193,7 @@ function describeScans({
   isPartial,
   last,
   days,
-}: Pick<ScanFigures, 'blocked' | 'scanned' | 'isPartial' | 'last' | 'days'>): string {
+}: Pick<ComparedScans, 'blocked' | 'scanned' | 'isPartial' | 'last' | 'days'>): string {
   if (blocked === undefined && scanned === undefined) return '*Upload scanning:* nothing reported';
   const dates = days > 1 ? `in ${formatCount(days, 'day')} to` : 'on';
   const when = last === undefined ? '' : ` ${dates} ${formatShortDay(last)}`;
@@ -210,18 +210,16 @@ function describeScans({
   return `${uploads} · ${files}`;
 }
 
-function renderDayChart(scans: readonly ScanFigures[]): MessageBlock[] {
+function describeChart(scans: readonly ComparedScans[]): Detail['chart'] {
   const all = scans.flatMap(({ trend }) => trend).toSorted(([a], [b]) => a - b);
   const most = Math.max(0, ...all.map(([, blocked]) => blocked));
   const [first = 0, last = 0] = [all[0]?.[0], all.at(-1)?.[0]];
-  if (most === 0) return [];
+  if (most === 0) return undefined;
   const [from, to] = [first, last].map((at) => formatShortDay(toUtcDay(new Date(at))));
-  return renderTrend(
-    {
-      title: `Blocked uploads, ${from}–${to}: ${formatInteger(most)} on the worst day`,
-      unit: 'Blocked uploads per day',
-    },
-    scans.map(({ id, trend }) => ({ name: `Shield zone ${id}`, points: trend })),
-    'UTC',
-  );
+  return {
+    title: `Blocked uploads, ${from}–${to}: ${formatInteger(most)} on the worst day`,
+    unit: 'Blocked uploads per day',
+    series: scans.map(({ id, trend }) => ({ name: `Shield zone ${id}`, points: trend })),
+    timeZone: 'UTC',
+  };
 }

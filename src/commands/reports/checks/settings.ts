@@ -1,13 +1,11 @@
 import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
-import { renderLines } from '../../../views/blocks/table.ts';
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import {
   type CheckInput,
-  type CollectInput,
   createNoneThereError,
   type DigestKind,
   defineCondition,
@@ -90,78 +88,69 @@ function listParts(changes: readonly StoredChange[], total: number) {
 /** `at`: when the digest last reported, as ISO text. */
 type DigestCursor = Cursor & { readonly at: string };
 
-type SettingsFigures = Awaited<ReturnType<typeof collectSettings>>['figures'];
-type ChangeFigures = SettingsFigures['changes'][number];
-
-export const settingsDigest: DigestKind<'settings', SettingsFigures, DigestCursor> = {
+export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
   name: 'settings',
   label: 'Changed settings',
   words: /setting|change/iu,
   target: 'zones',
   troubles: 'changed settings',
 
-  collect: collectSettings,
-
-  describe(figures) {
-    const { since, first, total, changes, missing } = figures;
-    const more = total - changes.length;
-    const notInAccount = missing.slice(0, 10).map((id) => escapeMrkdwn(id, 20));
+  async collect({ account, now, targets, baseline }) {
+    const chosen = targets.zones.map((id) => ({ id }));
+    const { look, changes, total, cursor } = await readSettings(account, chosen, baseline?.cursor);
+    // The first reading of this person although not of the digest: another owner, or another account.
+    const since = look.first === look.zones && total === 0 ? undefined : baseline?.at;
+    const missing = look.missing.slice(0, 10).map((id) => escapeMrkdwn(id, 20));
+    const isEmpty = changes.length === 0 && missing.length === 0;
     return {
-      troubles: total,
-      since: [since],
-      findings: [...Map.groupBy(changes, ({ zoneId }) => zoneId).values()].map((ofZone) => ({
-        weight: 4,
-        line: (mostNames) => describeZone(ofZone, mostNames, more > 0),
-      })),
-      number: describeTotal(figures),
-      compared: '',
-      detail:
-        changes.length === 0 && missing.length === 0
+      section: {
+        troubles: total,
+        since: [since],
+        findings: [...Map.groupBy(changes, ({ zoneId }) => zoneId).values()].map((ofZone) => ({
+          weight: 4,
+          text: describeZone(ofZone, total > changes.length),
+        })),
+        number: describeTotal(changes, { since, zones: look.zones, total }),
+        compared: '',
+        detail: isEmpty
           ? undefined
-          : () => ({
+          : {
               lines: [
-                since !== undefined && first > 0 && `${pluralize(first, 'zone')} checked for the first time`,
-                missing.length > 0 && `Not in the account: ${notInAccount.join(', ')}`,
+                since !== undefined &&
+                  look.first > 0 &&
+                  `${pluralize(look.first, 'zone')} checked for the first time`,
+                missing.length > 0 && `Not in the account: ${missing.join(', ')}`,
               ],
-              table: renderLines({
-                rows: changes.map(({ zone, setting, change, at }) => [
-                  zone,
-                  setting,
-                  change,
-                  { at: new Date(at) },
+              rows: {
+                // In words: values are not stored with the digest.
+                rows: changes.map((change) => [
+                  nameOf(change),
+                  truncate(nameChange(change), 100),
+                  truncate(describeChange(change), 250),
+                  { at: change.at.toISOString() },
                 ]),
                 total,
-              }).picture,
+              },
               note: 'A change is found at the next check. Values of keys and tokens are never shown. `/cdn changes` lists all.',
-              chart: [],
-            }),
+            },
+      },
+      baseline: { cursor, at: now.toISOString() },
     };
   },
 };
 
-async function collectSettings({ account, now, targets, baseline }: CollectInput<unknown, DigestCursor>) {
-  const chosen = targets.zones.map((id) => ({ id }));
-  const { look, changes, total, cursor } = await readSettings(account, chosen, baseline?.cursor);
-  const figures = {
-    // The first reading of this person although not of the digest: another owner, or another account.
-    since: look.first === look.zones && total === 0 ? undefined : baseline?.at,
-    zones: look.zones,
-    first: look.first,
-    total,
-    // In words: values are not stored with the digest.
-    changes: changes.map((change) => ({
-      zoneId: change.zoneId,
-      zone: truncate(change.zoneName || change.zoneId, 80),
-      setting: truncate(nameChange(change), 100),
-      change: truncate(describeChange(change), 250),
-      at: change.at.toISOString(),
-    })),
-    missing: look.missing.slice(0, mostListed),
-  };
-  return { figures, baseline: { cursor, at: now.toISOString() } };
+function nameOf({ zoneName, zoneId }: StoredChange): string {
+  return truncate(zoneName || zoneId, 80);
 }
 
-function describeTotal({ since, zones, total, changes }: SettingsFigures): string {
+function describeTotal(
+  changes: readonly StoredChange[],
+  {
+    since,
+    zones,
+    total,
+  }: { readonly since: string | undefined; readonly zones: number; readonly total: number },
+): string {
   const looked = formatCount(zones, 'zone');
   if (since === undefined) return `*Settings* of ${looked}: changes are reported from now on`;
   if (total === 0) return `*Settings* of ${looked}, unchanged`;
@@ -170,11 +159,16 @@ function describeTotal({ since, zones, total, changes }: SettingsFigures): strin
   return `*${pluralize(total, 'setting')} changed* in ${where}`;
 }
 
+const mostShown = 3;
+
 /** The newest changes of a zone: `shop: TLS 1.0 off → on, and 2 more`. */
-function describeZone(changes: readonly ChangeFigures[], mostNames: number, isCut: boolean): string {
-  const shown = changes.slice(0, Math.max(1, Math.min(mostNames, 3)));
-  const words = shown.map(({ setting, change }) => escapeMrkdwn(`${setting} ${change}`, 160));
-  const more = changes.length - shown.length;
+function describeZone(changes: readonly StoredChange[], isCut: boolean): string {
+  const words = changes.slice(0, mostShown).map((change) => {
+    const text = `${truncate(nameChange(change), 100)} ${truncate(describeChange(change), 250)}`;
+    return escapeMrkdwn(text, 160);
+  });
+  const more = changes.length - words.length;
   const rest = more > 0 ? `, and ${isCut ? 'at least ' : ''}${formatInteger(more)} more` : '';
-  return `:pencil2: *${escapeMrkdwn(changes[0]?.zone ?? '', 60)}*: ${words.join(', ')}${rest}`;
+  const [first] = changes;
+  return `:pencil2: *${escapeMrkdwn(first ? nameOf(first) : '', 60)}*: ${words.join(', ')}${rest}`;
 }

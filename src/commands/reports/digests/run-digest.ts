@@ -15,12 +15,13 @@ import {
   renderRunFailed,
   renderSections,
   renderSkipped,
+  type Section,
 } from '../../../views/reports/digests/post.ts';
 import { type Digest, type DigestSubject, targetTypes } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts/reads.ts';
 import { BudgetSpent } from '../accounts/reads.ts';
-import { type Past, type ReadFailure } from '../checks/check.ts';
-import { digestKinds, findDigestKind } from '../checks/list.ts';
+import type { CollectResult, Past, ReadFailure } from '../checks/check.ts';
+import { type DigestKindName, digestKinds, findDigestKind } from '../checks/list.ts';
 import { classifyCdnFailure, findLostPlace, findRefusal, pauseReport, pauseReports } from '../life.ts';
 import {
   acceptBaseline,
@@ -299,6 +300,7 @@ export async function collectDigest(
   const history = past.baseline ? past.history : [];
   const chosen = digestKinds.filter(({ name }) => subject.kinds.some((one) => one.name === name));
   const figures: Record<string, unknown> = {};
+  const sections: Partial<Record<DigestKindName, Section>> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
   const unread: UnreadPart[] = [];
   let firstFailure: ReadFailure | undefined;
@@ -309,21 +311,23 @@ export async function collectDigest(
       account,
       now,
       targets: subject.targets,
+      timeZone: subject.timeZone,
       past: history.flatMap(read),
       baseline: byKind[name],
-    }).catch((reason: unknown) => ({ figures: undefined, baseline: undefined, failures: [{ reason }] }));
-    const failures: readonly ReadFailure[] = found.failures ?? [];
+    }).catch((reason: unknown): CollectResult<unknown, unknown> => ({ failures: [{ reason }] }));
+    const { failures = [] } = found;
     for (const { reason } of failures) if (isFatal(reason)) throw reason;
     firstFailure ??= failures[0];
     unread.push(...failures.map((failure) => ({ kind: name, ...describeFailure(failure, explain) })));
+    if (found.section) sections[name] = found.section;
     if (found.figures !== undefined) figures[name] = found.figures;
     if (found.baseline !== undefined) byKind[name] = found.baseline;
   }
   // What a kind says itself is in the post.
-  if (Object.keys(figures).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
+  if (Object.keys(sections).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
   return {
-    collected: { at: now.toISOString(), form: figuresForm, ...figures, unread },
+    collected: { at: now.toISOString(), form: figuresForm, ...figures, sections, unread },
     baseline: { byKind },
   };
 }
@@ -347,9 +351,9 @@ export function renderDigest(
   collected: Collected,
   order: Pick<DigestSubject, 'only' | 'timeZone'>,
 ): RenderedDigest {
-  const sections = digestKinds.flatMap(({ name, label, describe }) => {
-    const figures = collected[name];
-    return figures === undefined ? [] : [{ label, ...describe(figures, order.timeZone) }];
+  const sections = digestKinds.flatMap(({ name, label }) => {
+    const section = collected.sections[name];
+    return section ? [{ label, ...section }] : [];
   });
   const unread = collected.unread.map((part) => ({ ...part, name: nameUnread(part) }));
   return renderSections(sections, unread, order);

@@ -12,6 +12,7 @@ import { button } from '../../blocks/buttons.ts';
 import { type Chart, renderChart } from '../../blocks/chart.ts';
 import { type Failure, renderFailure } from '../../blocks/failure.ts';
 import { andMore, formatCount, formatInteger, pluralize } from '../../blocks/format.ts';
+import { renderLines as renderRows, renderTable, type Table } from '../../blocks/table.ts';
 import {
   escapeMrkdwn,
   formatCode,
@@ -37,7 +38,7 @@ export type Point = readonly [at: number, value: number];
 /** `name` is flattened, bounded, and may be empty. */
 export type Named = { readonly id: string; readonly name: string };
 
-export type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
+type NamedGroup = { readonly count: number; readonly first: readonly Named[] };
 
 type Format = (value: number) => string;
 
@@ -94,18 +95,14 @@ export function isIncrease({ now, before = 0 }: Comparison): boolean {
 const fewestPoints = 3;
 
 /** A line for each series, run by run; those that lack a run of the longest are left out. */
-export function renderTrend(
-  about: Pick<Chart, 'title' | 'unit'>,
-  trends: readonly { readonly name: string; readonly points: readonly Point[] }[],
-  timeZone: string,
-): MessageBlock[] {
-  const [longest] = trends.toSorted((a, b) => b.points.length - a.points.length);
+function renderTrend({ title, unit, series: all, timeZone }: Trend & { readonly timeZone: string }) {
+  const [longest] = all.toSorted((a, b) => b.points.length - a.points.length);
   if (!longest || longest.points.length < fewestPoints) return [];
-  const series = trends
+  const series = all
     .filter(({ points }) => longest.points.every(([at]) => points.some((one) => one[0] === at)))
     .map(({ name, points }) => ({ name, values: points.map(([, value]) => value) }));
   const labels = longest.points.map(([at]) => formatRunTime(new Date(at), timeZone).slice(4, -6));
-  return renderChart({ kind: 'line', ...about, labels, series });
+  return renderChart({ kind: 'line', title, unit, labels, series });
 }
 
 const mostListed = 10;
@@ -118,7 +115,7 @@ export function describeName({ id, name }: Named, longest = 60): string {
 const longestListed = 24;
 
 /** `shop, media and 12 more`; the number if no name is known. If only a few are listed, each is short. */
-export function listNames({ count, first }: NamedGroup, most: number): string {
+function listNames({ count, first }: NamedGroup, most: number): string {
   if (first.length === 0) return pluralize(count, 'zone');
   const listed = first.slice(0, most);
   const longest = most < mostListed && listed.length > 1 ? longestListed : 60;
@@ -126,30 +123,38 @@ export function listNames({ count, first }: NamedGroup, most: number): string {
   return join([names, andMore(count - listed.length)], ' ');
 }
 
-/** One posted subject of a digest. */
+/** One posted subject of a digest: plain data, stored with its run. */
 export interface Section {
   readonly troubles: number;
-  /** When each of its parts was last reported, as ISO text; undefined = the first time. */
+  /** When each of its parts was last reported, as ISO text; none = the first time. */
   readonly since: readonly (string | undefined)[];
   readonly findings: readonly Finding[];
   readonly number: string;
   readonly compared: string;
-  readonly detail: (() => Detail) | undefined;
+  readonly detail: Detail | undefined;
 }
 
 export interface Finding {
   readonly weight: number;
-  /** mrkdwn, with at most so many names. Absent where the number line says it already. */
-  readonly line?: (mostNames: number) => string;
+  /** mrkdwn. Absent where the number line says it already. */
+  readonly text?: string;
+  /** Listed behind the text. */
+  readonly names?: NamedGroup;
 }
 
 export interface Detail {
   readonly title?: string;
   readonly lines: readonly Maybe<string>[];
-  readonly table: readonly MessageBlock[];
+  readonly table?: Table;
+  readonly rows?: Pick<Table, 'rows' | 'total'>;
   readonly note: string;
-  /** One chart, or nothing. The channel shows the most telling chart of all sections. */
-  readonly chart: readonly MessageBlock[];
+  /** The channel shows the most telling chart of all sections. Days are those of `timeZone`, or of the digest. */
+  readonly chart?: Trend | undefined;
+}
+
+interface Trend extends Pick<Chart, 'title' | 'unit'> {
+  readonly series: readonly { readonly name: string; readonly points: readonly Point[] }[];
+  readonly timeZone?: string;
 }
 
 export interface Unread {
@@ -185,7 +190,7 @@ export function renderSections(
   // Everything that counts as a change, the most urgent first; smaller differences are noise.
   const findings = sections.flatMap((one) => one.findings).toSorted((a, b) => a.weight - b.weight);
   const since = sections.flatMap((one) => one.since);
-  const isFirst = since.length > 0 && since.every((at) => at === undefined);
+  const isFirst = since.length > 0 && since.every((at) => !at);
   const isSame = findings.length === 0 && !isFirst;
   const troubles = sections.reduce((sum, one) => sum + one.troubles, 0);
   // Failures are never kept quiet, nor is a first run by “only if something changed”: then people know what silence means.
@@ -201,10 +206,10 @@ export function renderSections(
   }
   // Lines about what changed compare as well.
   const numbers = sections.map((one) =>
-    one.findings.some(({ line }) => line) ? { ...one, compared: '' } : one,
+    one.findings.some(({ text }) => text) ? { ...one, compared: '' } : one,
   );
   // Of several subjects the first change of each comes first.
-  const firsts = sections.flatMap((one) => one.findings.find(({ line }) => line) ?? []);
+  const firsts = sections.flatMap((one) => one.findings.find(({ text }) => text) ?? []);
   const inOrder = findings.filter((one) => firsts.includes(one));
   const news = listLines([...new Set([...inOrder, ...findings])], mostNames);
   const isOnlyNew = only === 'new' && !isFirst && news.length > 0;
@@ -212,14 +217,23 @@ export function renderSections(
   const details = sections.flatMap(({ label, since, findings, detail }) => {
     const urgency = findings[0]?.weight ?? Number.POSITIVE_INFINITY;
     // A first run has no changes; its unusual figures are listed in the detail.
-    const changed = since.some((at) => at !== undefined) ? findings : [];
-    return detail ? [{ title: label, ...detail(), urgency, changed }] : [];
+    const changed = since.some(Boolean) ? findings : [];
+    const chart = detail?.chart ? renderTrend({ timeZone, ...detail.chart }) : [];
+    return detail ? [{ title: label, ...detail, urgency, changed, chart }] : [];
   });
   const [lead] = details.filter(({ chart }) => chart.length > 0).toSorted((a, b) => a.urgency - b.urgency);
   const thread = details.map((detail) => {
-    const { title, changed, lines, table, chart, note } = detail;
+    const { title, changed, lines, chart, note } = detail;
+    const table = detail.table ? renderTable(detail.table) : [];
+    const rows = detail.rows ? renderRows(detail.rows).picture : [];
     const text = truncateLines([`*${title}*`, ...listLines(changed, mostListed), ...lines], 2900);
-    return message(title, [section(text), ...table, ...(detail === lead ? [] : chart), context(note)]);
+    return message(title, [
+      section(text),
+      ...table,
+      ...rows,
+      ...(detail === lead ? [] : chart),
+      context(note),
+    ]);
   });
   return {
     top: renderLines(listTop(heading, news, unread, firsts.length), lead?.chart),
@@ -235,7 +249,9 @@ function renderLines(lines: readonly string[], chart: readonly MessageBlock[] = 
 }
 
 function listLines(findings: readonly Finding[], most: number): string[] {
-  return findings.flatMap(({ line }) => line?.(most) ?? []);
+  return findings.flatMap(({ text, names }) =>
+    text && names ? `${text}: ${listNames(names, most)}` : (text ?? []),
+  );
 }
 
 function describeSince(since: readonly (string | undefined)[], timeZone: string): string {
