@@ -20,7 +20,7 @@ export default defineConfig({
           // Files share a worker's modules: loading the bot costs two seconds of processor time.
           isolate: false,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/external/**', 'test/**/*.long.test.ts'],
+          exclude: ['test/**/*.long.test.ts'],
         },
       },
       {
