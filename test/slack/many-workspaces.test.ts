@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   ask,
   type Bot,
@@ -7,6 +7,7 @@ import {
   install,
   requestConnectLink,
   startBot,
+  useBot,
 } from '../support/bot.ts';
 import { fetchPage, submitKey } from '../support/page-client.ts';
 import { saveSettings } from '../support/settings.ts';
@@ -17,12 +18,11 @@ import { alice, bob, offers, ops, says } from './words.ts';
 const betaOps = 'C0BETAOPS';
 
 const env = await createPublicUrl();
-const bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+const bot = await useBot({ transport: 'http', install: 'oauth', zones: 3, env }, []);
 const { acme, beta, corp } = bot.slack.workspaces;
 const inAcme = bot.slack.as(alice, ops, acme.id);
 const inBeta = bot.slack.as(alice, betaOps, beta.id);
 const bobInAcme = bot.slack.as(bob, ops, acme.id);
-afterAll(() => bot.stop());
 
 const hasKey = async (person: ReturnType<Bot['slack']['as']>): Promise<boolean> =>
   offers('connect:forget')(await ask(person, 'whoami'));
@@ -72,16 +72,6 @@ test('settings of one workspace hold there only', async () => {
     answers.add(`${readStable(here)}\n\nin the other workspace:\n\n${readStable(there)}`);
   }
   expect([...answers]).toMatchSnapshot();
-});
-
-test('a deactivated person loses their key, the same id elsewhere and all others keep theirs', async () => {
-  const gone = { type: 'user_change', user: { id: alice, team_id: acme.id, deleted: true } };
-  await bot.slack.event(gone, { teamId: acme.id });
-  // An event is acknowledged before its work is done.
-  await expect.poll(() => hasKey(inAcme)).toBe(false);
-  expect([await hasKey(inBeta), await hasKey(bobInAcme)]).toEqual([true, true]);
-  // Told again, nothing is left to end.
-  await bot.slack.event(gone, { teamId: acme.id });
 });
 
 test('uninstalling destroys the token, every key and every link of that workspace', async () => {

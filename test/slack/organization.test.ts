@@ -1,6 +1,6 @@
-import { afterAll, afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
-import { ask, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
+import { ask, connect, createPublicUrl, install, useBot } from '../support/bot.ts';
 import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
@@ -9,10 +9,8 @@ import { offers, says } from './words.ts';
 
 const [one, two, group] = ['T0CORPONE', 'T0CORPTWO', 'S0CORPOPS'];
 const shared = 'C0CORPSHR';
-/** Of another organization, in a channel that is shared with corp. */
-/** At work in T0CORPTWO of the same organization, in a channel of T0CORPONE. */
 
-const bot = await startBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() });
+const bot = await useBot({ transport: 'http', install: 'oauth', env: await createPublicUrl() }, []);
 const { world } = bot.slack;
 world.userGroups.push({
   id: group,
@@ -42,9 +40,6 @@ const eve = bot.slack.as('U0EVE0000', shared);
 const heidi = bot.slack.as('U0GRACE00', shared, two);
 afterEach(async () => {
   for (const person of [frank, grace]) while (person.modal()) await person.closeModal();
-});
-afterAll(async () => {
-  await bot.stop();
 });
 
 async function mention(person: typeof frank) {

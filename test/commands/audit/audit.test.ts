@@ -321,15 +321,4 @@ describe('the audit in Slack', () => {
     const keys = await readAnswer(admin, `audit 9 <@${bob}|bob> keys`);
     expect(withoutHashes(keys)).toMatchSnapshot('keys of a person');
   });
-
-  test('the file comes to the admin’s own messages, and that is recorded', async () => {
-    await readAnswer(admin, 'audit');
-    await admin.press('audit:file');
-    const inDm = bot.slack.as(carol, 'DU0CAROL00');
-    await inDm.waitForMessage(({ files }) => files.some(({ name }) => name.endsWith('.csv')), 10_000);
-    expect(withoutHashes(await readAnswer(admin, 'audit exported'))).toMatchSnapshot(
-      'the record of the export',
-    );
-    expect(bot.slack.problems).toEqual([]);
-  });
 });

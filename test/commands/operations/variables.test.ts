@@ -124,20 +124,6 @@ describe('a variable is set', () => {
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: '{“on”: true}' });
   });
 
-  test('what the CDN says of a field stands above the form', async () => {
-    const message = 'Keep it below 2 KB';
-    const errors = [{ field: 'DefaultValue', message }];
-    const body = { title: 'Bad Request', status: 400, detail: 'Validation failed', errors, id: 'x' };
-    team.bot.cdn.faults.add({ match: { method: 'POST', path: /variables/ }, status: 400, body });
-    await openForm();
-    await team.alice.submit({ defaultValue: secretValue });
-    const form = await team.alice.waitForModal(
-      ({ callback_id, reads }) => callback_id === 'variables:submit' && reads.includes(message),
-    );
-    expect(JSON.stringify(form.blocks[0])).toContain(message);
-    expect(readStable(form)).not.toContain(secretValue);
-  });
-
   test('an empty value needs its own box; no change is an error', async () => {
     await openForm();
     expect((await team.alice.submit({})).errors).toMatchSnapshot();

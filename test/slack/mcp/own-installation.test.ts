@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from 'vitest';
-import { connect, createPublicUrl, install, startBot } from '../../support/bot.ts';
+import { expect, test } from 'vitest';
+import { connect, createPublicUrl, install, useBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { callWithToken, makeToken } from './calls.ts';
 
@@ -10,7 +10,7 @@ const channels = { [one]: 'C0CORPONE', [two]: 'C0CORPTWO' };
 
 const env = await createPublicUrl();
 const origin = env.PUBLIC_URL;
-const bot = await startBot({ transport: 'http', install: 'oauth', zones: 3, env });
+const bot = await useBot({ transport: 'http', install: 'oauth', zones: 3, env }, []);
 await install(bot, bot.slack.workspaces.corp.id);
 for (const [user, team] of [
   [frank, one],
@@ -18,7 +18,6 @@ for (const [user, team] of [
 ] as const)
   await connect(bot, user, channels[team], bot.cdn.key, team);
 await saveSettings(bot.slack.as(frank, channels[one], one), { assistant: 'reading' });
-afterAll(() => bot.stop());
 
 /** Which key the CDN was asked with, where the call was answered. */
 async function keyOf(call: () => Promise<{ readonly isError?: unknown }>): Promise<string | undefined> {

@@ -1,13 +1,11 @@
-import { afterAll, expect, test } from 'vitest';
-import { connect, disconnect, startBot } from '../../support/bot.ts';
+import { expect, test } from 'vitest';
+import { connect, disconnect, useBot } from '../../support/bot.ts';
 import { openSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, bob, offers, ops, says } from '../words.ts';
 
-const bot = await startBot();
-await connect(bot, alice, ops);
+const bot = await useBot();
 const inbox = bot.slack.as(alice, `D${alice}`);
-afterAll(() => bot.stop());
 
 test('a press in the Home tab is answered privately: a list as a direct message, a form in the form', async () => {
   await inbox.openHome();

@@ -1,19 +1,17 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
-import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
+import { type Bot, connect, useBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, offers, ops } from '../words.ts';
 
 const cdn = '<@U0CDNBOT0>';
 const direct = `D${alice}`;
 
-const bot = await startBot({ zones: 12, transport: 'http' });
-await connect(bot, alice, ops);
+const bot = await useBot({ zones: 12, transport: 'http' });
 beforeEach(() => {
   bot.slack.calls.length = 0;
 });
 afterEach(() => bot.slack.script.withholdScopes([]));
-afterAll(() => bot.stop());
 
 type Person = ReturnType<Bot['slack']['as']>;
 
@@ -87,17 +85,6 @@ describe('a mention', () => {
   test('without words is asked what to do', async () => {
     const answer = await write(bot.slack.as(alice, ops), cdn);
     expect(offers('help:run:0')(answer) || offers('help:run')(answer)).toBe(true);
-  });
-
-  test('that is delivered twice is answered once', async () => {
-    const person = bot.slack.as(alice, ops);
-    const before = new Set(person.messages().map(({ ts }) => ts));
-    const said = person.say(`${cdn} whoami`);
-    await said.heard;
-    await person.waitForMessage((message) => !before.has(message.ts) && message.bot);
-    await bot.slack.redeliver();
-    await write(person, `${cdn} whoami`);
-    expect(countAnswers()).toBe(2);
   });
 
   test('of a form gets a button that opens it; the answer of the form comes to the thread', async () => {
@@ -182,20 +169,6 @@ describe('in the conversation with the bot', () => {
     expect(next).toMatchObject({ ephemeral: false, channel: direct });
     expect(person.messages().find(({ ts }) => ts === typo.ts)?.reads).toBe(typo.reads);
   });
-
-  test('a form opens by a button, and its answer stays', async () => {
-    const person = bot.slack.as(alice, direct);
-    const offer = await write(person, 'app');
-    await person.press('help:run:0', { ts: offer.ts });
-    await person.waitForModal('apps:submit');
-    await person.suggest('apps:pick', appIds.api);
-    await person.choose('apps:pick', appIds.api);
-    await person.submit();
-    const answer = await person.waitForMessage(
-      ({ reads, ts }) => reads.includes(appIds.api) && ts !== offer.ts,
-    );
-    expect(answer.channel).toBe(direct);
-  });
 });
 
 describe('nothing is answered to', () => {
@@ -223,21 +196,5 @@ describe('nothing is answered to', () => {
     // What is answered comes after what is not.
     await write(bot.slack.as(alice, ops), `${cdn} whoami`);
     expect(countAnswers()).toBe(1);
-  });
-
-  test('what the installation lacks the scope for, and everything else goes on', async () => {
-    bot.slack.script.withholdScopes(['app_mentions:read', 'im:history']);
-    const person = bot.slack.as(alice, ops);
-    expect(await person.say(`${cdn} whoami`).heard).toBeUndefined();
-    expect(await bot.slack.as(alice, direct).say('whoami').heard).toBeUndefined();
-    await ask(person, 'whoami');
-    expect(countAnswers()).toBeLessThan(2);
-  });
-
-  test('a mention where the bot is not a member, of which Slack tells the person', async () => {
-    const person = bot.slack.as(alice, 'C0RANDOM0');
-    expect(await person.say(`${cdn} whoami`).heard).toBeUndefined();
-    expect(person.notices()).toHaveLength(1);
-    expect(countAnswers()).toBe(0);
   });
 });

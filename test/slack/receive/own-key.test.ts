@@ -1,6 +1,6 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { connect, startBot } from '../../support/bot.ts';
+import { connect, useBot } from '../../support/bot.ts';
 import { alice, ops } from '../words.ts';
 
 // Shapes that no rule takes for a key.
@@ -9,9 +9,8 @@ const ownKeys = ['1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8', 'our_shop_key_2024'];
 const names = features.flatMap(({ commands }) =>
   commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]),
 );
-const bot = await startBot({ zones: 3, env: { ADMIN_USER_IDS: alice } });
+const bot = await useBot({ zones: 3, env: { ADMIN_USER_IDS: alice } }, []);
 for (const key of ownKeys) bot.cdn.data.accessKeys.set(key, 'full');
-afterAll(() => bot.stop());
 
 test.each(ownKeys)('the person’s own key %s behind any word is refused and never repeated', async (key) => {
   await connect(bot, alice, ops, key);

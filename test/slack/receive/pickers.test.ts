@@ -1,16 +1,18 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connect, disconnect, startBot } from '../../support/bot.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { connect, disconnect, useBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, ops, says } from '../words.ts';
 
 /** The pages of the whole list; the CDN's own search is asked for less. */
 const wholeList = { path: /^\/pullzone$/, query: { perPage: '1000' } };
 
-const bot = await startBot({
-  zones: 2_000,
-  zoneMembers: 'few',
-});
-afterAll(() => bot.stop());
+const bot = await useBot(
+  {
+    zones: 2_000,
+    zoneMembers: 'few',
+  },
+  [],
+);
 
 // A key that is linked anew: nothing is known and nothing is being read.
 beforeEach(() => connect(bot, alice, ops));

@@ -1,7 +1,7 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
 import { personInput, steps } from '../../../src/commands/steps.ts';
-import { startBot } from '../../support/bot.ts';
+import { useBot } from '../../support/bot.ts';
 import { commandForm, deliverSigned, interactionForm } from '../signed.ts';
 import { eve, says } from '../words.ts';
 
@@ -9,8 +9,7 @@ import { eve, says } from '../words.ts';
 const shared = 'C0SHARED0';
 let nth = 0;
 
-const bot = await startBot({ transport: 'http' });
-afterAll(() => bot.stop());
+const bot = await useBot({ transport: 'http' }, []);
 
 const trigger = (): string => `${++nth}.1.a`;
 const command = (text: string) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import { dayMs } from '../../../src/lib/time.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -9,19 +9,17 @@ import { createResponder } from '../../../src/slack/send/responder.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
 import { renderTable } from '../../../src/views/blocks/table.ts';
-import { type Bot, connect, startBot } from '../../support/bot.ts';
+import { type Bot, useBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, offers, ops } from '../words.ts';
 
 let aheadMs = 0;
-const bot = await startBot({ zones: 12, now: () => new Date(Date.now() + aheadMs) });
-await connect(bot, alice, ops);
+const bot = await useBot({ zones: 12, now: () => new Date(Date.now() + aheadMs) });
 beforeEach(() => {
   bot.slack.script.refuseNativeBlocks([]);
   bot.slack.calls.length = 0;
 });
-afterAll(() => bot.stop());
 
 /** Calls of a method with its blocks’ types: `chart` or `words`, and Slack's refusal. */
 function calls(method: string): string[] {

@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   ask,
   connect,
   createPublicUrl,
   findConnectLink,
   requestConnectLink,
-  startBot,
+  useBot,
 } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -13,8 +13,7 @@ import { alice, bob, offers, ops, says } from '../words.ts';
 
 const keysAt = 'https://panel.example/keys';
 
-const bot = await startBot({ zones: 25, env: { ...(await createPublicUrl()), PANEL_URL_KEYS: keysAt } });
-afterAll(() => bot.stop());
+const bot = await useBot({ zones: 25, env: { ...(await createPublicUrl()), PANEL_URL_KEYS: keysAt } }, []);
 
 test('with an address of its own, the bot answers the command with a private link, and no form opens', async () => {
   const person = bot.slack.as(alice, ops);

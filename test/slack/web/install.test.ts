@@ -1,17 +1,16 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { appId } from '../../../simulator/slack/payloads.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createInstallationAccess, type Scope, scopes } from '../../../src/slack/installations.ts';
 import { createLibraryLog } from '../../../src/slack/send/clients.ts';
-import { createPublicUrl, startBot } from '../../support/bot.ts';
+import { createPublicUrl, useBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { fetchPage, type PageResponse } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
 
 const env = await createPublicUrl();
 const address = env.PUBLIC_URL;
-const bot = await startBot({ transport: 'http', install: 'oauth', env });
-afterAll(() => bot.stop());
+const bot = await useBot({ transport: 'http', install: 'oauth', env }, []);
 
 /** The first page of an installation: its cookie, and the address of Slack's page behind its link. */
 async function begin(): Promise<{ page: PageResponse; cookie: string; slack: string }> {

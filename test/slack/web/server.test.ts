@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../simulator/free-port.ts';
-import { createPublicUrl, startBot } from '../../support/bot.ts';
+import { createPublicUrl, startBot, useBot } from '../../support/bot.ts';
 import { commandForm, sign } from '../signed.ts';
 
 setFlagsFromString('--expose-gc');
@@ -16,7 +16,7 @@ function retainedBytes(): number {
 }
 
 const env = { ...(await createPublicUrl()), METRICS_PORT: String(await findFreePort()) };
-const bot = await startBot({ transport: 'http', env });
+const bot = await useBot({ transport: 'http', env }, []);
 const port = bot.app.port() ?? 0;
 const operatorUrl = `http://127.0.0.1:${env.METRICS_PORT}`;
 let visitors: Socket[] = [];
@@ -24,7 +24,6 @@ afterEach(() => {
   for (const visitor of visitors) visitor.destroy();
   visitors = [];
 });
-afterAll(() => bot.stop());
 
 /** A visitor who sends these bytes and keeps the connection. */
 async function visit(text: string): Promise<Socket> {
