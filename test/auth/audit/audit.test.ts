@@ -139,10 +139,13 @@ test('a long text is cut where one sees it, without delay where it nearly is a w
   expect(await audit.recent(acme, 1)).toMatchObject([cut]);
 });
 
-test('a doubtful value, such as that of a variable, is masked where it stands', async () => {
+test('a known secret of no usual form is refused; a doubtful value, such as that of a variable, is masked', async () => {
   const audit = auditOn(await embedded.emptyDatabase());
   await withSecrets(async () => {
     registerSecret('variable-value', 'https://v2.example.com/api');
+    registerSecret('cdn-key', 'our_shop_key_2024');
+    const known = { ...createLinkedRecord('U1'), detail: { zone: 'our_shop_key_2024' } };
+    await expect(audit.record(known)).rejects.toThrow(looksSecret);
     const detail = { reason: 'switch to https://v2.example.com/api today' };
     await audit.record({ ...createLinkedRecord('U1'), detail });
   });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
-import { createKeyLinks } from '../../../src/auth/keys/tokens.ts';
+import { createClientTokens, createKeyLinks } from '../../../src/auth/keys/tokens.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
@@ -97,20 +99,45 @@ test('five refused keys end a link; a check that failed otherwise is not counted
   expect(await links.claim(token)).toBeUndefined();
 });
 
+test('a token for a client is ended by its person alone, by its time, and with the key it was made for', async () => {
+  const { db } = await embedded.emptyDatabase();
+  let at = Date.parse('2026-11-21T08:00:00Z');
+  const now = () => new Date(at);
+  const tokens = createClientTokens({ db, now });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now });
+  const make = async () => (await tokens.make(alice, { name: 'laptop', days: 1 }))?.token ?? '';
+  expect(await make()).toBe('');
+  await keyStore.link(alice, new Secret('cdn key'));
+  const [token, ended] = [await make(), await make()];
+  expect(await tokens.find(token)).toEqual({ person: alice, name: 'laptop' });
+  const [newest] = await tokens.list(alice);
+  const id = newest?.id ?? '';
+  for (const stranger of [bob, { ...alice, teamId: 'T0BETA000' }])
+    expect(await tokens.end(stranger, id)).toBe(false);
+  expect([await tokens.end(alice, id), (await tokens.list(alice)).length]).toEqual([true, 1]);
+  const left = (await tokens.find(token)) ? token : ended;
+  at += 1_000;
+  await keyStore.link(alice, new Secret('cdn key'));
+  expect(await tokens.find(left)).toBeUndefined();
+  const late = await make();
+  at += 24 * 60 * minute;
+  expect(await tokens.find(late)).toBeUndefined();
+});
+
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('the newest link of a person is open, and those of others stay', async () => {
     const links = await linksOn(await emptyDatabase());
-    const ofBob = await links.make(bob);
+    const others = [await links.make(bob), await links.make({ ...alice, teamId: 'T0BETA000' })];
     const tokens: string[] = [];
     for (let nth = 0; nth < 2; nth += 1) {
       tokens.push(await links.make());
       links.later(1_000);
     }
     expect(await Promise.all(tokens.map(links.stateOf))).toEqual(['voided', 'open']);
-    expect(await links.stateOf(ofBob)).toBe('open');
+    expect(await Promise.all(others.map(links.stateOf))).toEqual(['open', 'open']);
     await links.close(alice);
     expect(await Promise.all(tokens.map(links.stateOf))).toEqual(['voided', 'voided']);
-    expect(await links.stateOf(ofBob)).toBe('open');
+    expect(await Promise.all(others.map(links.stateOf))).toEqual(['open', 'open']);
   });
 
   test.skipIf(skip)(

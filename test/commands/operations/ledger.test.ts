@@ -3,6 +3,7 @@ import { sealedTables } from '../../../src/app/keyring-service.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { countKeyUse, destroyRowsByKey, rewrap } from '../../../src/auth/keyring/rewrap.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
+import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import {
   begin,
@@ -238,7 +239,12 @@ test('an unknown outcome is ended by a person or a late answer, and never sent a
   const nobody = person('U0NOBODY0');
   const confirm = async (id: string, by: typeof ben, state: 'succeeded' | 'failed') =>
     brief(await confirmOutcome(ledger, id, by, { state, context: makeContext(by, await find(id)) }));
+  expect(await end(first, 'unknown')).toBe('already unknown');
   expect(await confirm(first, nobody, 'failed')).toBe('not-allowed not-approver');
+  const context = { ...makeContext(ben, await find(first)), clicker: actor(ben, { unread: ['person'] }) };
+  await expect(confirmOutcome(ledger, first, ben, { state: 'failed', context })).rejects.toThrow(
+    RolesUnknown,
+  );
   expect(await confirm(first, olivia, 'succeeded')).toBe('confirmed succeeded');
   expect(await end(first, 'failed')).toBe('already succeeded');
   expect(await find(first)).toMatchObject({ movedBy: olivia.userId, outcome: { word: 'confirmed' } });

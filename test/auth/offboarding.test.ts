@@ -156,10 +156,8 @@ test('the daily comparison ends who is gone, keeps who Slack does not tell of, a
   };
   const { db, log } = bot;
   const { signal } = new AbortController();
-  for (let hour = 0; hour < 24; hour += 1) {
-    const now = () => new Date(bot.now().getTime() + hour * 3_600_000);
-    await reconcileAccessJob.run({}, { db, ports, log, now, signal, attempt: 1 });
-  }
+  // A few people are all looked up at each hour.
+  await reconcileAccessJob.run({}, { db, ports, log, now: bot.now, signal, attempt: 1 });
   expect(await bot.whoHasKeys()).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
   expect(new Set(bot.ended)).toEqual(new Set(['T0BETA000', 'U0ALICE00']));
   const warnings = log.entries.filter(({ level }) => level === 'warn');
@@ -170,11 +168,11 @@ const begun = Date.parse('2026-11-21T08:29:00Z');
 const nth = (n: number): string => String(n).padStart(6, '0');
 const sealed = { sealed: 'opens under no key', key_id: 'k1', version: 1 };
 
-/** A workspace for each person, every third without an installation; one has two people, one has nobody. */
+/** A workspace for each person, every third without an installation; one has nobody. */
 async function fillWorkspaces({ db }: Database) {
   const at = new Date(begun);
   const tenants = Array.from({ length: 450 }, (_, n) => `T${nth(n)}`);
-  const people = [...tenants, 'T000100'].map((tenant, n) => ({ tenant, user_id: `U${nth(n)}` }));
+  const people = tenants.map((tenant, n) => ({ tenant, user_id: `U${nth(n)}` }));
   await db
     .insertInto('linked_keys')
     .values(
