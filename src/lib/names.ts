@@ -20,14 +20,17 @@ function fold(name: string): string {
   return cleanName(cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC'));
 }
 
-/** Cyrillic and Greek letters, and signs, that look like another one in one of their two cases. */
+/** Letters of other alphabets, and signs, that look like another one in one of their two cases. */
 const lookAlikes = new Map(
   [
-    ['асеорхуѕіјһԁԛԝӏкмтнв', 'aceopxysijhdqwlkmthb'],
+    ['асеорхуѕіјһԁԛԝӏкмтнвѵьɑɡĸƅ', 'aceopxysijhdqwlkmthbvbagkb'],
     ['αβεζηικμνορτυχ', 'abezhikmnoptyx'],
-    ['‐‑‒–−’ʼ`', "-----'''"],
+    ['օոսհցյզտ', 'onuhgjqs'],
+    ['ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ', 'abcdeghijklmprstvwz'],
+    ['ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ', 'abcdefghijklmnoprstuvwxyz'],
+    ['‐‒–—−⁃’‘ʼ`⁄∕∶', "------''''//:"],
   ].flatMap(([from = '', to = '']) =>
-    Array.from(from, (letter, nth) => [letter, to[nth] ?? letter] as const),
+    Array.from(fold(from), (letter, nth) => [letter, to[nth] ?? letter] as const),
   ),
 );
 

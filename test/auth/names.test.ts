@@ -67,6 +67,11 @@ test.each([
   ['box', '\u0392\u039f\u03a7'],
   ['a-b', 'a\u2011b'],
   ['x’y', "x'y"],
+  ['a-b', 'a\u2014b'],
+  ['gate', '\u0261\u0251te'],
+  ['noun', '\u0578\u0585\u057d\u0578'],
+  ['pass', '\u13e2\u13aa\u13da\u13da'],
+  ['shop', '\ua4e2\ua4e7\ua4f3\ua4d1'],
 ])('%s and its look-alike %s are one name', async (name, other) => {
   const { names } = setUp(await embedded.emptyDatabase());
   expect(await names.give(alice, { kind: 'app', id: 'app1', name })).toBe('done');
