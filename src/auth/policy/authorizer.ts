@@ -64,7 +64,7 @@ export function createAuthorizer(options: {
       const among = [...new Set([...operatorGroups, ...approverGroups])];
       const [hasKey, profile, { groups, unread }] = await Promise.all([
         isLinked(userId, fresh),
-        readProfile(userId, fresh && userId !== own),
+        readProfile(userId, fresh),
         findGroups(people, userId, among, { fresh }),
       ]);
       return { ...profile, userId, linked: hasKey, groups, unread: [...profile.unread, ...unread] };

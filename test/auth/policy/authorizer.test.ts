@@ -129,6 +129,13 @@ test('somebody who was taken out of the group after a read cannot export or shar
   expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('not-operator');
 });
 
+test('who decides is read afresh, also about themselves: demoted or deactivated a moment ago', async () => {
+  const { authorizer, fresh } = await setUp({}, { profile: { ...member, admin: true } });
+  expect(await authorizer.actor()).toMatchObject({ admin: true, deleted: false });
+  fresh.profile = { ...member, deleted: true };
+  expect(await authorizer.actor({ fresh: true })).toMatchObject({ admin: false, deleted: true });
+});
+
 test('exports and shared answers go by the settings of now: channels, caps, and the key', async () => {
   const { authorizer, policy, save, keyStore } = await setUp({ operators: [person.userId] });
   expect((await decidePosting(authorizer, 'export', 'C1')).allowed).toBe(true);
