@@ -74,10 +74,13 @@ export const findForm = byRoute(features.flatMap(({ forms = [] }) => forms));
 export const findPicker = byRoute(features.flatMap(({ pickers = [] }) => pickers));
 export const findShortcut = byRoute(features.flatMap(({ shortcuts = [] }) => shortcuts));
 
+const courtesy = /^(?:please|pls|plz|thanks|thx|asap)[.!?]*$/iu;
+
 /** Help for an empty text, suggestions for an unknown word, and a refusal for a text with a key. */
 export function findCommand(typed: Words): { readonly command: Command; readonly words: Words } {
-  if (/\s(?:please|pls|plz|thanks|thx|asap)[.!?]*$/iu.test(typed.text))
-    return findCommand(toWords(typed.raw, typed.tokens.slice(0, -1)));
+  const last = typed.tokens.findLastIndex(({ text }) => !courtesy.test(text));
+  if (last > -1 && last < typed.tokens.length - 1)
+    return findCommand(toWords(typed.raw, typed.tokens.slice(0, last + 1)));
   const [first, ...others] = typed.tokens;
   // `urgent: shop down`
   if (first?.name !== undefined && /^[a-z]+: /iu.test(first.text))

@@ -104,6 +104,8 @@ function readTokens(pieces: readonly Piece[]): Token[] {
 
 function splitPieces(text: string): Piece[] {
   const found: Piece[] = [];
+  /** Quotes that nothing closes from here on. */
+  const unclosed = new Set<string>();
   let at = 0;
   while (at < text.length) {
     const char = text.charAt(at);
@@ -111,8 +113,9 @@ function splitPieces(text: string): Piece[] {
       at += 1;
       continue;
     }
-    const end = findClosingQuote(text, at);
-    if (end !== undefined) {
+    const end = unclosed.has(char) ? undefined : findClosingQuote(text, at);
+    if (end === undefined) unclosed.add(char);
+    else {
       const typed = text.slice(at + 1, end);
       found.push({ typed, text: decodeMarkup(typed), quoted: true });
       at = end + 1;

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as letOthersGo, setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Installation, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import type { ClientTokens } from '../../auth/keys/tokens.ts';
@@ -52,6 +52,9 @@ import {
 import type { Reply } from '../web/page.ts';
 
 const maxRequestBytes = 256 * 1024;
+/** Requests in line, one a turn of the event loop: each takes milliseconds, and acknowledgements go first. */
+const mostWaiting = 200;
+const deepest = 50;
 /** A stream of events would stay open. */
 const message = z.object({
   method: z.enum(
@@ -73,6 +76,8 @@ export function createMcpEndpoint(options: {
   const signature = createSignatureCheck(options);
   const warn = warnOncePerMinute(log, now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
+  let waiting = 0;
+  let turn: Promise<unknown> = Promise.resolve();
   // Each token costs a look-up.
   const visits = createRateLimit({ most: 300, perMs: minuteMs, maxKeys: 1_000, now });
 
@@ -105,8 +110,14 @@ export function createMcpEndpoint(options: {
       };
     }
     markVerified(request);
+    if (waiting >= mostWaiting) return refuseFlood(1);
+    waiting += 1;
+    turn = turn.then(() => letOthersGo());
+    await turn;
+    waiting -= 1;
     const body = parseJson(read.toString('utf8'));
     if (body === undefined) return refuseRequest(400, 'Not JSON', -32700);
+    if (nestsDeeper(body, deepest)) return refuseRequest(400, 'Nests too deep');
     if (![body].flat().every((one) => message.safeParse(one).success))
       return refuseRequest(400, 'Not a method of this server', -32601);
     // A person in Slack counts like a token: making the server for a request costs as much as a small command.
@@ -123,6 +134,11 @@ export function createMcpEndpoint(options: {
     const answer = await (await protocol)(asked, body, client);
     return { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() };
   };
+}
+
+function nestsDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => nestsDeeper(member, levels - 1));
 }
 
 const json = { 'content-type': 'application/json; charset=utf-8' };

@@ -212,31 +212,39 @@ function readOwner({ user_id: id, team_id: teamId, team, user, event }: Body): O
 
 const busy = 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.';
 
-/** Notices on their way at once: behind a Slack that is slow they must not pile up. */
+/** Notices on their way at once, and people who wait for theirs: behind a slow Slack they must not pile up. */
 const mostNotices = 8;
+const mostToTell = 1_000;
 
 /** Refuses a delivery in its acknowledgement; where that shows nothing, its person gets one notice a minute. */
 function createRefusal(deps: SlackDeps) {
   const { access, inFlight, log, metrics, now } = deps;
   const shouldTell = oncePerMinute(now);
   const warn = warnOncePerMinute(log, now);
-  let notices = 0;
+  /** By person, the longest wait first. */
+  const toTell = new Map<string, () => Promise<unknown>>();
+  let sending = 0;
 
-  const tell = async (body: Body): Promise<void> => {
+  const tell = (body: Body): void => {
     const sender = readSender(body, access.own());
-    if (!sender || notices >= mostNotices) return;
     const { tenant, person } = readOwner(body);
-    if (!shouldTell(`${tenant}/${person}`)) return;
-    notices += 1;
-    try {
-      const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
-      const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
-      await createReplies(deps, sender, route).plain({ text: busy }, 'failure');
-    } catch (error) {
-      log.warn({ error }, 'cannot tell a person that the bot is busy');
-    } finally {
-      notices -= 1;
+    const key = `${tenant}/${person}`;
+    if (!sender || toTell.size >= mostToTell || toTell.has(key) || !shouldTell(key)) return;
+    const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
+    const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
+    toTell.set(key, () => createReplies(deps, sender, route).plain({ text: busy }, 'failure'));
+    void sendNotices();
+  };
+  const sendNotices = async (): Promise<void> => {
+    if (sending >= mostNotices) return;
+    sending += 1;
+    for (const [key, send] of toTell) {
+      toTell.delete(key);
+      await send().catch((error: unknown) =>
+        log.warn({ error }, 'cannot tell a person that the bot is busy'),
+      );
     }
+    sending -= 1;
   };
 
   return async (body: Body, ack: Acknowledge): Promise<void> => {
@@ -244,7 +252,7 @@ function createRefusal(deps: SlackDeps) {
     metrics.delivered(kind, 'unread', 'refused', 0);
     warn({ inFlight: inFlight.count() }, 'too much is under way: deliveries are refused');
     await ack(reply);
-    if (!reply) await tell(body);
+    if (!reply) tell(body);
   };
 }
 

@@ -91,7 +91,7 @@ export function paginate(lines: readonly string[], names = '', height = screen.l
 
 function countScreenLines(text: string): number {
   const lines = stripMarkup(text)
-    .replaceAll(/<!date[^>]*>/gu, 'today at 10:15')
+    .replaceAll(/<!date[^<>]*>/gu, 'today at 10:15')
     .split('\n');
   return lines.reduce((sum, { length }) => sum + Math.max(1, Math.ceil(length / screen.characters)), 0);
 }

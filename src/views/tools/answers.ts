@@ -146,7 +146,7 @@ function defuseTexts<Block extends MessageBlock>(block: Block): Block {
 }
 
 function dropMarkup(mrkdwn: string): string {
-  return mrkdwn.replaceAll(/<(?:https?:|!date\^)[^|>]*\|([^>]*)>/gu, '$1').replaceAll(/<[^>]*>/gu, '');
+  return mrkdwn.replaceAll(/<(?:https?:|!date\^)[^|<>]*\|([^<>]*)>/gu, '$1').replaceAll(/<[^<>]*>/gu, '');
 }
 
 export function readPlain(mrkdwn: string): string {

@@ -84,6 +84,11 @@ describe('a request', () => {
       init: { headers, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' }) },
       status: 400,
     },
+    {
+      name: 'that nests deep',
+      init: { headers, body: list.replace('{}', `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`) },
+      status: 400,
+    },
   ])('$name is refused', async ({ init, status }) => {
     const send = signed(Date.now);
     const answer = await send(`${origin}/mcp`, { method: 'POST', body: list, ...init });
@@ -318,6 +323,14 @@ describe('a call', () => {
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.headers.get('retry-after')).toMatch(/^\d+$/u);
     expect((await ping(alice)).status).toBe(200);
+  });
+
+  test('of many people at once waits in line, and the rest are told to come again', async () => {
+    const answers = await Promise.all(Array.from({ length: 500 }, (_, nth) => ping(`U0CROWD${nth}`)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused[0]?.headers.get('retry-after')).toBe('1');
+    expect(answers.filter(({ status }) => status === 200).length).toBe(500 - refused.length);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { DataTableBlock } from '@slack/types';
 import { expect, test } from 'vitest';
 import { renderTable } from '../../../src/views/blocks/table.ts';
-import { toAssistantBlocks } from '../../../src/views/tools/answers.ts';
+import { readPlain, toAssistantBlocks } from '../../../src/views/tools/answers.ts';
 
 test.each([
   ['a', 100],
@@ -34,4 +34,8 @@ test.each([
   const shown = JSON.stringify(toAssistantBlocks({ text: '', blocks: [{ type: 'section', text }] }, []));
   expect(shown).not.toContain(found);
   expect(shown).toContain(uuid);
+});
+
+test('a text of many openings and no end is read in one pass', () => {
+  expect(readPlain('<'.repeat(500_000))).toHaveLength(500_000);
 });
