@@ -10,7 +10,8 @@ export interface ApiKey {
   readonly roles: readonly string[] | undefined;
   /** The last four characters; absent if the key is short or not reported. */
   readonly tail?: string;
-  readonly isOwn: boolean;
+  /** Undefined where the key itself is not reported. */
+  readonly isOwn: boolean | undefined;
 }
 
 const record = z.object({ Id: id, Key: text, Roles: texts });
@@ -23,9 +24,7 @@ export function createApiKeys(send: Send, own: Secret) {
         const read = readLeniently(record, raw);
         if (!read) return undefined;
         reply.reportDrift({ wrong: read.wrong, ...compareNames(raw, record.shape) });
-        // Roles that cannot be read are not reported ones, rather than none.
-        const isUnread = read.wrong.length > 0 && read.value.Roles?.length === 0;
-        return toApiKey(isUnread ? { ...read.value, Roles: null } : read.value, own);
+        return toApiKey(read.value, own);
       });
       return { keys, skipped };
     },
@@ -36,5 +35,5 @@ export function createApiKeys(send: Send, own: Secret) {
 function toApiKey({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
   registerSecret('api-key', Key);
   const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
-  return { id: Id, roles: Roles ?? undefined, isOwn: Key === own.reveal(), ...tail };
+  return { id: Id, roles: Roles ?? undefined, isOwn: Key ? Key === own.reveal() : undefined, ...tail };
 }

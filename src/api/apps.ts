@@ -26,7 +26,7 @@ const usageSummary = z.object({
   monthlyCost: count,
   latencyChart: z.unknown().optional(),
   // An open set: unknown, active, progressing, inactive, failing, suspended.
-  status: text.transform((status) => status?.toLowerCase() || undefined),
+  status: text.transform((status) => status?.trim().toLowerCase() || undefined),
 });
 
 /** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read. */

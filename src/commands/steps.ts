@@ -69,8 +69,8 @@ const zonesStep: Step = {
   inputs: {},
   async run(_, context) {
     const { zones, skipped } = await readAllZones(context);
-    const found = selectZones(zones, { ...everyZone, only: 'attention' });
-    return { outputs: describeAttention(found, { all: zones.length, skipped }) };
+    const { zones: found, unknown } = selectZones(zones, { ...everyZone, only: 'attention' });
+    return { outputs: describeAttention(found, { all: zones.length, skipped, unknown }) };
   },
 };
 

@@ -10,11 +10,11 @@ const mostLines = 5;
 const mostRoles = 6;
 
 export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Date): Message {
-  const keys = all.toSorted((a, b) => Number(b.isOwn) - Number(a.isOwn));
+  const keys = all.toSorted((a, b) => Number(b.isOwn ?? false) - Number(a.isOwn ?? false));
   const own = keys.find(({ isOwn }) => isOwn);
   const count = pluralize(keys.length, 'API key');
   const id = own && escapeMrkdwn(own.id, 20);
-  const absent = keys.length > 0 ? ', yours is not among them' : ' listed, although yours works';
+  const absent = describeAbsent(keys, skipped);
   const isCut = keys.length > mostLines;
   const answer = renderAnswer({
     text: `${count}${id ? `, yours is ${id}` : absent}.`,
@@ -32,6 +32,12 @@ export function renderApiKeys(all: readonly ApiKey[], skipped: number, asOf: Dat
     ],
   });
   return isCut ? { ...answer, files: [createFile(keys)] } : answer;
+}
+
+function describeAbsent(keys: readonly ApiKey[], skipped: number): string {
+  if (keys.length === 0) return skipped > 0 ? ' could be read' : ' listed, although yours works';
+  const isCertain = skipped === 0 && keys.every(({ isOwn }) => isOwn !== undefined);
+  return isCertain ? ', yours is not among them' : ', the CDN does not say which is yours';
 }
 
 function renderKey({ id, tail, roles, isOwn }: ApiKey): string {

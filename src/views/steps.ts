@@ -4,6 +4,7 @@ import { agree, countOf, pluralize } from './blocks/format.ts';
 import { capitalize, join, plainText, stripMarkup, truncate, truncateLines } from './blocks/text.ts';
 import { describeOutcome, nameInPlainText, type ShownOperation } from './operations/describe.ts';
 import { type Report, renderOriginErrors } from './origin-errors/origin-errors.ts';
+import { describeSkipped, describeUnknown } from './zones/list.ts';
 import { describeNeeds } from './zones/rows.ts';
 
 /*
@@ -26,11 +27,12 @@ export function describeStepFailure({ message, hint, offer, reference }: Failure
 
 export function describeAttention(
   zones: readonly ZoneSummary[],
-  { all, skipped }: { readonly all: number; readonly skipped: number },
+  { all, skipped, unknown }: { readonly all: number; readonly skipped: number; readonly unknown: number },
 ) {
-  const unread =
-    skipped > 0 &&
-    `${pluralize(skipped, 'zone')} could not be read and ${agree(skipped, 'is', 'are')} left out.`;
+  const unread = [
+    unknown > 0 && `${capitalize(describeUnknown(unknown))}.`,
+    skipped > 0 && `${capitalize(describeSkipped(skipped))}.`,
+  ];
   const needs = agree(zones.length || 1, 'needs', 'need');
   const found = `${countOf(zones.length, all, 'zone').replace(/^0/u, 'None')} ${needs} attention.`;
   const lines = zones.map((zone) => `${plainText(zone.name, 80)} (${zone.id}): ${describeNeeds(zone)}`);
@@ -38,7 +40,7 @@ export function describeAttention(
     count: zones.length,
     zones: all,
     list: toOutput(truncateLines(lines, maxText)),
-    summary: toOutput(join([found, unread], ' ')),
+    summary: toOutput(join([found, ...unread], ' ')),
   };
 }
 

@@ -17,9 +17,9 @@ test('keys come with id, roles and the last four characters, and never whole', a
     keys: [
       { id: '77', roles: ['User', 'UserApi'], isOwn: false, tail: 'abcd' },
       { id: '78', roles: undefined, isOwn: false },
-      { id: '79', roles: ['ScopedApiKey'], isOwn: false },
-      { id: '80', roles: undefined, isOwn: false },
-      { id: '81', roles: undefined, isOwn: false },
+      { id: '79', roles: ['ScopedApiKey'], isOwn: undefined },
+      { id: '80', roles: undefined, isOwn: undefined },
+      { id: '81', roles: undefined, isOwn: undefined },
     ],
     skipped: 1,
   });

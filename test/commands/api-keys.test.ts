@@ -55,6 +55,18 @@ test.each([0, 1, 60, 2500])('%d keys fit into one message', async (many) => {
   expect(lines).toHaveLength(many > 5 ? many + 1 : 0);
 });
 
+test.each([
+  ['the key of another is not reported', { Id: 7, Key: null }, 'the CDN does not say which is yours'],
+  ['one cannot be read', { Id: 'x', Key: 'k' }, 'the CDN does not say which is yours'],
+  ['all are those of others', { Id: 7, Key: 'k' }, 'yours is not among them'],
+])('where %s, yours is missing only for certain', async (_, other, expected) => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const keys = [{ Id: 1, Key: 'of somebody else', Roles: [] }, { Roles: [], ...other } as never];
+  harness.cdn.data.apiKeys.splice(0, Infinity, ...keys);
+  const [answer] = await harness.person().run('keys');
+  expect(answer?.text).toContain(expected);
+});
+
 test.each([[null], [[]], [['SubuserAPIPullZones', 'Brand<New>Role']]])(
   'the roles %j are shown as they came',
   async (roles) => {

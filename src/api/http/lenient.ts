@@ -37,8 +37,11 @@ function joinPath(path: readonly PropertyKey[]): string {
 function removeMember(from: unknown, path: readonly PropertyKey[]): void {
   const parent = path.slice(0, -1).reduce((at, key) => (isContainer(at) ? at[key] : undefined), from);
   const key = path.at(-1) as PropertyKey;
-  if (Array.isArray(parent)) parent.splice(Number(key), 1);
-  else if (isContainer(parent)) Reflect.deleteProperty(parent, key);
+  if (Array.isArray(parent)) {
+    parent.splice(Number(key), 1);
+    // A list of which nothing can be read is not an empty one.
+    if (parent.length === 0 && path.length > 1) removeMember(from, path.slice(0, -1));
+  } else if (isContainer(parent)) Reflect.deleteProperty(parent, key);
 }
 
 function isContainer(value: unknown): value is Record<PropertyKey, unknown> {

@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/canonical-json.ts';
 import { dayMs, minuteMs, parseIsoTime, startOfDay, toEpochMs, yieldToEventLoop } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import { isObject, toSentence } from '../http/errors.ts';
-import { compareNames, count, omitMissing, readLeniently, text } from '../http/lenient.ts';
+import { compareNames, count, flag, omitMissing, readLeniently, text } from '../http/lenient.ts';
 import { readList } from '../http/lists.ts';
 import { checkNumericId, createNumericKind, pathOf, redactUrl } from '../http/paths.ts';
 import type { Reply, Send } from '../http/request.ts';
@@ -60,10 +60,16 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
         await yieldToEventLoop();
       };
       const outside = await readList(reply, 'logs', pause, take);
-      const moreExist = isObject(outside?.document) && outside.document['hasMoreData'] === true;
-      return { entries, skipped, moreExist };
+      return { entries, skipped, moreExist: hasMore(outside?.document) };
     },
   };
+}
+
+/** Either member may be missing, since the specification has neither. */
+function hasMore(document: unknown): boolean {
+  if (!isObject(document)) return false;
+  const { hasMoreData: more, continuationToken: token } = document;
+  return flag.safeParse(more).data ?? (typeof token === 'string' && token !== '');
 }
 
 const record = z.object({
@@ -174,10 +180,10 @@ function readTimeText(text: string): number | undefined {
 }
 
 function readWord(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : undefined;
 }
 
 function readStatus(value: unknown): number | undefined {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value;
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isInteger(number) ? number : undefined;
 }

@@ -24,8 +24,9 @@ export interface ZoneSummary {
   readonly edgeScriptId?: string | undefined;
   readonly middlewareScriptId?: string | undefined;
   readonly appId?: string | undefined;
-  /** Settings to find zones by, if it has any; members that are not reported count as fine. */
+  /** Settings to find zones by, if it has any. */
   readonly weaknesses?: readonly Weakness[] | undefined;
+  readonly weaknessesUnreported?: readonly Weakness[] | undefined;
 }
 
 /** TLS 1.0 or 1.1 is on, or the TLS profile is Legacy; requests are not logged. */
@@ -41,7 +42,10 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   const hostnames = listHostnames(raw);
   const own = hostnames.filter(({ isPlatforms }) => !isPlatforms);
   const without = own.filter(({ hasCertificate }) => hasCertificate === false);
-  const isReported = Array.isArray(raw['Hostnames']) && own.every((one) => one.hasCertificate !== undefined);
+  const isReported =
+    Array.isArray(raw['Hostnames']) &&
+    raw['Hostnames'].length === hostnames.length &&
+    own.every((one) => one.hasCertificate !== undefined);
   return {
     id,
     name: readText(raw['Name']) ?? '',
@@ -59,7 +63,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     edgeScriptId: readLink(raw['EdgeScriptId']),
     middlewareScriptId: readLink(raw['MiddlewareScriptId']),
     appId: readText(raw['MagicContainersAppId']),
-    weaknesses: findWeaknesses(raw),
+    ...findWeaknesses(raw),
   };
 }
 
@@ -78,12 +82,20 @@ export function hasPlaceholderOrigin({
 
 export const legacyTls = 0;
 
-function findWeaknesses(raw: Readonly<Record<string, unknown>>): Weakness[] | undefined {
-  const found: Weakness[] = [];
-  if (readFlag(raw['EnableTLS1']) || readFlag(raw['EnableTLS1_1']) || raw['TlsSecurityLevel'] === legacyTls)
-    found.push('old-tls');
-  if (readFlag(raw['EnableLogging']) === false) found.push('no-logging');
-  return found.length > 0 ? found : undefined;
+function findWeaknesses(raw: Readonly<Record<string, unknown>>) {
+  const old = [readFlag(raw['EnableTLS1']), readFlag(raw['EnableTLS1_1'])];
+  const isOld = old.includes(true) || raw['TlsSecurityLevel'] === legacyTls;
+  const logging = readFlag(raw['EnableLogging']);
+  return {
+    weaknesses: listWeaknesses(isOld, logging === false),
+    weaknessesUnreported: listWeaknesses(!isOld && old.includes(undefined), logging === undefined),
+  };
+}
+
+/** Undefined for none: there may be 50,000 zones. */
+function listWeaknesses(isOldTls: boolean, isNoLogging: boolean): readonly Weakness[] | undefined {
+  if (isOldTls) return isNoLogging ? ['old-tls', 'no-logging'] : ['old-tls'];
+  return isNoLogging ? ['no-logging'] : undefined;
 }
 
 export function listHostnames(raw: unknown) {
@@ -98,7 +110,7 @@ export function listHostnames(raw: unknown) {
 }
 
 function readText(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
 const readNumber = (value: unknown) => (typeof value === 'number' ? value : undefined);

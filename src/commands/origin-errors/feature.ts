@@ -134,7 +134,7 @@ async function* answerOverview(
   if (cached) return yield renderOverview(cached, view);
   let isRead = false;
   for await (const overview of readOverview(question, context)) {
-    if (overview.of === 0) return yield renderNoZones(everyZone, 0, []);
+    if (overview.of === 0) return yield renderNoZones(everyZone, { account: 0, skipped: 0, unknown: 0 });
     yield isRead ? renderOverview(overview, view) : renderReading(overview, view);
     isRead = true;
   }

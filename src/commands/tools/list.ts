@@ -2,11 +2,15 @@ import { z } from 'zod';
 import { attentionReasons, sumTotals, type ZoneSummary } from '../../api/zones/summary.ts';
 import { renderApp } from '../../views/apps.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
-import { formatCount, pluralize } from '../../views/blocks/format.ts';
+import { pluralize } from '../../views/blocks/format.ts';
 import { rollBack } from '../../views/blocks/period.ts';
+import { capitalize } from '../../views/blocks/text.ts';
 import { renderScanning } from '../../views/upload-scanning.ts';
 import { compareZones as compareRows, renderChanges, renderComparison } from '../../views/zones/changes.ts';
 import {
+  describeSkipped,
+  describeUnknown,
+  describeUnreported,
   renderNoZones,
   renderZoneList,
   type ZoneQuery,
@@ -40,11 +44,12 @@ function toData(zone: ZoneSummary) {
     needs_attention: attentionReasons(zone),
     bandwidth_bytes: zone.bandwidthUsed,
     bandwidth_limit_bytes: zone.bandwidthLimit,
-    unlimited: zone.isUnlimited ?? false,
+    unlimited: zone.isUnlimited ?? (zone.bandwidthLimit === undefined ? undefined : false),
     charges: zone.charges,
     hostnames: zone.hostnames.slice(0, mostHostnames),
     hostnames_total: zone.hostnames.length,
-    hostnames_without_certificate: zone.hostnamesWithoutCertificate.length,
+    hostnames_without_certificate:
+      zone.hostnamesWithoutCertificate.length || (zone.isCertificateUnreported ? undefined : 0),
     origin: zone.originUrl,
     script: zone.edgeScriptId,
     middleware_script: zone.middlewareScriptId,
@@ -71,18 +76,20 @@ const listZones = defineTool({
     context.zoneCache.forPerson(context.person).expire();
     const { zones: all, skipped, takenAt } = await loadAllZones(context);
     const query: ZoneQuery = { search, only, sort, carried: origin ? { origin } : {} };
-    const zones = selectZones(all, query);
-    const [account, totals, { panel }] = [all.length, sumTotals(zones), context];
+    const { zones, unknown } = selectZones(all, query);
+    const totals = sumTotals(zones);
+    const about = { account: all.length, skipped, unknown };
     const message =
       zones.length === 0
-        ? renderNoZones(query, account, [])
-        : renderZoneList({ zones, query, totals, account, skipped, takenAt, panel });
+        ? renderNoZones(query, about)
+        : renderZoneList({ ...about, zones, query, totals, takenAt, panel: context.panel });
     const shown = zones.slice(0, limit);
     return {
       asOf: takenAt,
       warnings: [
-        skipped > 0 &&
-          `${formatCount(skipped, 'zone could not be read and is', 'zones could not be read and are')} left out.`,
+        skipped > 0 && capitalize(`${describeSkipped(skipped)}.`),
+        unknown > 0 && capitalize(`${describeUnknown(unknown)}.`),
+        capitalize(describeUnreported(totals)) || false,
       ],
       counts: [shown.length, zones.length],
       data: { zones: shown.map(toData) },

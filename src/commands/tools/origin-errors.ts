@@ -96,7 +96,7 @@ async function answerOne(
   const zone = await findZone(typed, context);
   const report = await createReport({ ...question, zone }, context);
   const message = renderOriginErrors(report, { ...view, picture: 'kinds' });
-  const { counts, takenAt, before, change, origin, recent, undated, unread, incomplete } = report;
+  const { counts, takenAt, before, change, origin, recent, undated, skipped, unread, incomplete } = report;
   const shown = counts.kinds.slice(0, most.kinds);
   return {
     asOf: takenAt,
@@ -104,6 +104,7 @@ async function answerOne(
       ...unread.map(({ day }) => `The log of ${day} could not be read: there may be more errors.`),
       ...incomplete.map((day) => `The CDN has more errors of ${day} than it returned.`),
       undated > 0 && `${formatCount(undated, 'more error has', 'more errors have')} no readable time.`,
+      skipped > 0 && `${formatCount(skipped, 'more entry', 'more entries')} could not be read.`,
     ],
     counts: [shown.length, counts.kinds.length],
     data: {
@@ -113,7 +114,7 @@ async function answerOne(
         id: zone.id,
         name: zone.name,
         origin: origin,
-        errors: counts.total,
+        errors: counts.total === 0 && undated + skipped + incomplete.length > 0 ? undefined : counts.total,
         errors_last_hour: recent,
         errors_in_equal_time_before: before?.total,
         kinds: shown.map(({ errorCode, statusCode, count, first, last, places }) => ({

@@ -1,4 +1,4 @@
-import { attentionReasons, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
+import { attentionReasons, rankAttention, type Weakness, type ZoneSummary } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
@@ -71,26 +71,35 @@ export function decodeZoneQuery(value: string): ZoneQuery {
   return readZoneQuery(parseWords(words.join(' ')));
 }
 
-/** The zones of a query, sorted. The search also finds what a zone carries, in any case. */
-export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): ZoneSummary[] {
+/**
+ * The zones of a query, sorted. The search also finds what a zone carries, in any case. `unknown` may be of it, too: they do not
+ * report what `only:` asks for.
+ */
+export function selectZones(
+  zones: readonly ZoneSummary[],
+  query: ZoneQuery,
+): { readonly zones: ZoneSummary[]; readonly unknown: number } {
   const search = query.search.toLowerCase();
   // Normalized like `/cdn zone`: without a scheme, a `#` or a trailing dot, in ASCII.
   const texts = new Set([search, readHost(search) || search]);
   const carried = Object.entries(query.carried).map(
     ([kind, wanted]) => [matchers[kind as Carried], wanted.toLowerCase()] as const,
   );
-  const found = zones.filter(
-    (zone) =>
+  let unknown = 0;
+  const found = zones.filter((zone) => {
+    const isMeant =
       [...texts].some(
         (text) => matchesQuery(zone, text) || Object.values(matchers).some((matches) => matches(zone, text)),
-      ) &&
-      carried.every(([matches, wanted]) => matches(zone, wanted)) &&
-      (query.only === undefined || filters[query.only](zone)),
-  );
+      ) && carried.every(([matches, wanted]) => matches(zone, wanted));
+    if (!isMeant || query.only === undefined) return isMeant;
+    const isSo = filters[query.only](zone);
+    if (isSo === undefined) unknown += 1;
+    return isSo;
+  });
   const numberOf = (zone: ZoneSummary) =>
     query.sort === 'name' ? 0 : ((query.sort === 'charges' ? zone.charges : zone.bandwidthUsed) ?? -1);
   // Plain comparison: sorting 50 000 names by locale would block the event loop for a third of a second.
-  return found
+  const sorted = found
     .map((zone) => ({
       zone,
       name: zone.name.toLowerCase(),
@@ -101,6 +110,7 @@ export function selectZones(zones: readonly ZoneSummary[], query: ZoneQuery): Zo
       (a, b) => b.rank - a.rank || b.number - a.number || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0),
     )
     .map(({ zone }) => zone);
+  return { zones: sorted, unknown };
 }
 
 /** An id, or a part of a name or hostname. `search` in lower case. */
@@ -128,16 +138,34 @@ const matchers: Record<Carried, (zone: ZoneSummary, wanted: string) => boolean> 
   host: ({ hostnames }, wanted) => hostnames.some((hostname) => hostname.toLowerCase().includes(wanted)),
 };
 
-const filters: Record<ZoneFilter, (zone: ZoneSummary) => boolean> = {
-  attention: (zone) => rankAttention(zone) > 0,
-  suspended: ({ suspended }) => suspended === true,
-  disabled: ({ enabled }) => enabled === false,
-  off: ({ enabled, suspended }) => enabled === false || suspended === true,
-  'above-80': (zone) => attentionReasons(zone).includes('near-limit'),
-  'no-certificate': ({ hostnamesWithoutCertificate }) => hostnamesWithoutCertificate.length > 0,
-  'old-tls': ({ weaknesses }) => weaknesses?.includes('old-tls') === true,
-  'no-logging': ({ weaknesses }) => weaknesses?.includes('no-logging') === true,
+/** Undefined: not reported. */
+const filters: Record<ZoneFilter, (zone: ZoneSummary) => boolean | undefined> = {
+  attention: (zone) =>
+    rankAttention(zone) > 0 ||
+    unless(zone.enabled === undefined || zone.isCertificateUnreported === true || isUsageUnreported(zone)),
+  suspended: ({ suspended }) => suspended,
+  disabled: ({ enabled }) => (enabled === undefined ? undefined : !enabled),
+  off: ({ enabled, suspended }) =>
+    enabled === false || suspended === true || unless(enabled === undefined || suspended === undefined),
+  'above-80': (zone) => attentionReasons(zone).includes('near-limit') || unless(isUsageUnreported(zone)),
+  'no-certificate': ({ hostnamesWithoutCertificate, isCertificateUnreported }) =>
+    hostnamesWithoutCertificate.length > 0 || unless(isCertificateUnreported === true),
+  'old-tls': (zone) => hasWeakness(zone, 'old-tls'),
+  'no-logging': (zone) => hasWeakness(zone, 'no-logging'),
 };
+
+/** No, unless it is not reported. */
+function unless(isUnreported: boolean): false | undefined {
+  return isUnreported ? undefined : false;
+}
+
+function isUsageUnreported({ bandwidthUsed, bandwidthLimit, isUnlimited }: ZoneSummary): boolean {
+  return !isUnlimited && (bandwidthUsed === undefined || bandwidthLimit === undefined);
+}
+
+function hasWeakness({ weaknesses, weaknessesUnreported }: ZoneSummary, one: Weakness) {
+  return weaknesses?.includes(one) || unless(weaknessesUnreported?.includes(one) === true);
+}
 
 const filterAliases = new Map<string, ZoneFilter>([
   ['80', 'above-80'],

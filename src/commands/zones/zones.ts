@@ -174,10 +174,10 @@ export const zones: Feature = {
       newMessage: true,
       async run(words, context) {
         const query = decodeZoneQuery(words);
-        const { zones: all, takenAt } = await loadAllZones(context);
-        const zones = selectZones(all, query);
+        const { zones: all, skipped, takenAt } = await loadAllZones(context);
+        const { zones } = selectZones(all, query);
         const csv = await writeZonesCsv(zones, context);
-        return lists.renderZonesFile(csv, zones.length, { query, takenAt, account: all.length });
+        return lists.renderZonesFile(csv, zones.length, { query, takenAt, account: all.length, skipped });
       },
     },
     ...zoneActions,
@@ -204,8 +204,8 @@ function renderList(
   { panel }: Context,
 ): Message {
   const found = selectZones(all, query);
-  const meant = found.length > 0 ? query : readFilterName(query);
-  const zones = meant === query ? found : selectZones(all, meant);
+  const meant = found.zones.length > 0 ? query : readFilterName(query);
+  const { zones, unknown } = meant === query ? found : selectZones(all, meant);
   const account = all.length;
   if (zones.length > 0)
     return lists.renderZoneList({
@@ -214,11 +214,12 @@ function renderList(
       totals: sumTotals(zones),
       account,
       skipped,
+      unknown,
       takenAt,
       panel,
     });
   const names = meant.search ? all.map(({ name }) => name) : [];
-  return lists.renderNoZones(meant, account, findClosest(meant.search, names));
+  return lists.renderNoZones(meant, { account, skipped, unknown }, findClosest(meant.search, names));
 }
 
 /** Lines between two pauses: about a millisecond's work. */

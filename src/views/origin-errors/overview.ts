@@ -116,11 +116,12 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
     zones.length < of && `*${countOf(of - zones.length, of, 'zone')} not checked*`,
   ];
   if (!hasLastHour(period, takenAt)) {
-    const cut = zones.filter((zone) => zone.hasMore).length;
+    const certain = zones.filter((zone) => zone.total > 0).length;
+    const open = zones.filter((zone) => zone.total === 0 && (zone.hasMore || zone.undated > 0)).length;
     const failed =
-      failing.length === 0 && cut > 0
-        ? describeUnsure(cut, zones.length, `failed ${when}`)
-        : `*${countZones(failing.length, zones.length)} failed* ${when}${filtered}`;
+      certain === 0 && open > 0
+        ? describeUnsure(open, zones.length, `failed ${when}`)
+        : `*${open > 0 ? 'At least ' : ''}${countZones(certain, zones.length)} failed* ${when}${filtered}`;
     return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
   }
   const recents = zones.flatMap(({ recent }) => recent ?? []);

@@ -14,7 +14,7 @@ import {
   pluralize,
 } from '../blocks/format.ts';
 import { type Cell, formatCell, renderTable } from '../blocks/table.ts';
-import { formatCode, join, plainText } from '../blocks/text.ts';
+import { capitalize, formatCode, join, plainText } from '../blocks/text.ts';
 import { describeStatus, pickZone, quoteWord } from './rows.ts';
 
 export const zoneSorts = ['attention', 'bandwidth', 'charges', 'name'] as const;
@@ -103,12 +103,14 @@ export interface ZoneList {
   readonly totals: Totals;
   readonly account: number;
   readonly skipped: number;
+  /** Zones that do not report what `only:` asks for. */
+  readonly unknown: number;
   readonly takenAt: Date;
   readonly panel: PanelPages;
 }
 
 export function renderZoneList(list: ZoneList): Message {
-  const { zones, query, totals, account, skipped, takenAt, panel } = list;
+  const { zones, query, totals, account, skipped, unknown, takenAt, panel } = list;
   const count = pluralize(totals.zones, 'zone');
   const filter = describeFiltered(query, account);
   const { used: bytes, usedUnreported, charges: money, chargesUnreported } = totals;
@@ -151,13 +153,21 @@ export function renderZoneList(list: ZoneList): Message {
     notes: [
       `as of ${formatMoment(takenAt)}`,
       unreported,
-      skipped > 0 &&
-        `:warning: ${pluralize(skipped, 'zone')} could not be read and ${agree(skipped, 'is', 'are')} left out`,
+      unknown > 0 && describeUnknown(unknown),
+      skipped > 0 && `:warning: ${describeSkipped(skipped)}`,
     ],
   });
 }
 
-function describeUnreported(missing: Totals): string {
+export function describeUnknown(zones: number): string {
+  return `${formatCount(zones, 'zone does', 'zones do')} not report it`;
+}
+
+export function describeSkipped(zones: number): string {
+  return `${pluralize(zones, 'zone')} could not be read and ${agree(zones, 'is', 'are')} left out`;
+}
+
+export function describeUnreported(missing: Totals): string {
   const parts = [
     ['bandwidth', missing.usedUnreported],
     ['charges', missing.chargesUnreported],
@@ -208,13 +218,24 @@ export function renderLoadingZones(total: number | undefined): Message {
   return say(`Reading ${total === undefined ? 'the zones' : pluralize(total, 'zone')}…`);
 }
 
-export function renderNoZones(query: ZoneQuery, account: number, near: readonly string[]): Message {
+export function renderNoZones(
+  query: ZoneQuery,
+  { account, skipped, unknown }: Pick<ZoneList, 'account' | 'skipped' | 'unknown'>,
+  near: readonly string[] = [],
+): Message {
   const all = writeZoneQuery({ ...everyZone, sort: query.sort });
-  if (account === 0) {
+  if (account + skipped === 0) {
     const text = 'Your key sees no zones. Create one in the CDN’s control panel, or connect another key.';
     return say(text, actions(replacingButton('Check again', all)));
   }
-  const text = `No zone${describeFilter(query)}: your key sees ${formatCount(account, 'zone')}.`;
+  const text = `${join(
+    [
+      `No zone${describeFilter(query)}: your key sees ${formatCount(account, 'zone')}`,
+      unknown > 0 && describeUnknown(unknown),
+      skipped > 0 && describeSkipped(skipped),
+    ],
+    ', ',
+  )}.`;
   return message(text, [
     section(near.length > 0 ? `${text} Did you mean one of these?` : text),
     actions(
@@ -229,9 +250,11 @@ export function renderNoZones(query: ZoneQuery, account: number, near: readonly 
 export function renderZonesFile(
   csv: string,
   zones: number,
-  { query, takenAt, account }: Pick<ZoneList, 'query' | 'takenAt' | 'account'>,
+  { query, takenAt, account, skipped }: Pick<ZoneList, 'query' | 'takenAt' | 'account' | 'skipped'>,
 ): Message {
-  const text = `${pluralize(zones, 'zone')}${describeFiltered(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
+  const left = skipped > 0 && capitalize(`${describeSkipped(skipped)}.`);
+  const made = `${pluralize(zones, 'zone')}${describeFiltered(query, account)} as CSV, as of ${formatMoment(takenAt)}.`;
+  const text = join([made, left], ' ');
   const day = takenAt.toISOString().slice(0, 10);
   const content = new TextEncoder().encode(csv);
   const file = { name: `zones-${day}.csv`, title: `Zones, ${day}`, mimetype: 'text/csv', content };

@@ -131,6 +131,24 @@ test('an entry that is none is left out and counted; more entries are announced'
   expect(day).toEqual({ entries: 1, skipped: 3, moreExist: true });
 });
 
+test.each([
+  [{ hasMoreData: 'true' }, true],
+  [{ hasMoreData: 1 }, true],
+  [{ continuationToken: 'next' }, true],
+  [{ hasMoreData: null, continuationToken: 'next' }, true],
+  [{ hasMoreData: false, continuationToken: 'next' }, false],
+  [{ hasMoreData: 'later', continuationToken: '' }, false],
+])('beside %j the log has more: %j', async (members, more) => {
+  expect((await entriesOf({ logs: [entry], ...members })).day.moreExist).toBe(more);
+});
+
+test('labels of spaces alone are not reported', async () => {
+  const blank = { ErrorCode: ' ', StatusCode: ' ', ServerZone: '\t' };
+  const { entries } = await entriesOf({ logs: [{ ...entry, log: '{}', labels: blank }] });
+  const [{ errorCode, statusCode, serverZone } = {}] = entries;
+  expect([errorCode, statusCode, serverZone]).toEqual([undefined, undefined, undefined]);
+});
+
 test.each([[{ logs: [] }], [{ logs: null }], [[]]])('%j means none were reported', async (body) => {
   expect((await entriesOf(body)).day).toEqual({ entries: 0, skipped: 0, moreExist: false });
 });

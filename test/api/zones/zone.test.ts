@@ -223,6 +223,7 @@ test('null and missing both mean not reported', () => {
     hostnames: [],
     hostnamesWithoutCertificate: [],
     isCertificateUnreported: true,
+    weaknessesUnreported: ['old-tls', 'no-logging'],
   };
   for (const raw of [nothing, { Id: 5 }])
     expect({ ...read(raw), missing: [] }).toEqual({
@@ -241,6 +242,7 @@ test('a wrong type loses its field only, and is named', () => {
     Suspended: false,
     OptimizerClasses: 'none',
     BlockedIps: ['192.0.2.1', 5, '192.0.2.2'],
+    BlockedCountries: [null, 7],
     Hostnames: [{ Value: 'a.example.com', ForceSSL: 'x' }, 'broken', { Value: 'b.example.com' }],
     MonthlyBandwidthUsed: '12',
     NewLevel: 2,
@@ -259,9 +261,12 @@ test('a wrong type loses its field only, and is named', () => {
       hostnames: ['a.example.com', 'b.example.com'],
       hostnamesWithoutCertificate: [],
       isCertificateUnreported: true,
+      weaknessesUnreported: ['old-tls', 'no-logging'],
     },
   });
   expect([...wrong].sort()).toEqual([
+    'BlockedCountries[]',
+    'BlockedCountries[]',
     'BlockedIps[]',
     'Enabled',
     'Hostnames[]',
@@ -319,6 +324,7 @@ test('a summary has what lists need', () => {
     hostnames,
     hostnamesWithoutCertificate: [bare],
     isCertificateUnreported: true,
+    weaknessesUnreported: ['old-tls', 'no-logging'],
   });
 });
 

@@ -150,6 +150,9 @@ const none = 'None of 1 zone fails now · no origin errors in the last 24 hours'
 
 test.each([
   ['errors today', 'without times', 'Unknown whether 1 of 2 zones fails now · 800'],
+  ['errors 1h', 'without times', 'Unknown whether 1 of 2 zones failed in the last hour · 800'],
+  ['errors 1h', 'some without times', 'At least 1 of 2 zones failed in the last hour'],
+  ['errors 1h', 'of another form', 'Unknown whether 1 of 2 zones failed in the last hour · 2 errors'],
   ['errors', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
   ['errors today', 'some without times', 'At least 1 of 2 zones fails now (3 errors)'],
   ['errors shop', 'some without times', '3 origin errors in the last 24 hours in shop. '],

@@ -115,6 +115,26 @@ test('each filter shows its zones and no others', async () => {
   }
 });
 
+test.each([
+  ['attention', { Enabled: null }],
+  ['attention', { Hostnames: [null] }],
+  ['suspended', { Suspended: 'soon' }],
+  ['disabled', { Enabled: null }],
+  ['off', { Enabled: {} }],
+  ['above-80', { MonthlyBandwidthUsed: null }],
+  ['above-80', { MonthlyBandwidthLimit: '5 TB' }],
+  ['no-certificate', { Hostnames: null }],
+  ['old-tls', { EnableTLS1: null }],
+  ['no-logging', { EnableLogging: 'maybe' }],
+])('only:%s of a zone that reports %j is not none for certain', async (only, members) => {
+  await using harness = await createCommandHarness({ zones: 2 });
+  const [zone, gone] = harness.cdn.data.zones;
+  Object.assign(zone ?? {}, { EnableTLS1: false, EnableTLS1_1: false, ...members });
+  Object.assign(gone ?? {}, { Id: 'none' });
+  const answer = (await harness.person().run(`zones only:${only}`)).at(-1);
+  expect(answer?.text).toMatch(/not report.*left out/u);
+});
+
 test('zones are found by what they carry', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
   const person = harness.person();

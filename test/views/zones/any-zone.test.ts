@@ -119,11 +119,11 @@ test('any list of zones is a message that Slack takes', () => {
   fc.assert(
     fc.property(fc.array(anyZone, { minLength: 1, maxLength: 10 }), query, (zones, query) => {
       const summaries: ZoneSummary[] = zones.map(({ summary }) => summary);
-      const about = { query, totals: sumTotals(summaries), account: 50_000, skipped: 3 };
+      const about = { query, totals: sumTotals(summaries), account: 50_000, skipped: 3, unknown: 2 };
       expect(findProblems(renderZoneList({ zones: summaries, ...about, takenAt: at, panel }))).toEqual([]);
       const { search } = query;
       const near = summaries.slice(0, 3).map(({ name }) => name);
-      expect(findMessageProblems(renderNoZones(query, 5, near))).toEqual([]);
+      expect(findMessageProblems(renderNoZones(query, about, near))).toEqual([]);
       expect(
         findMessageProblems(renderUnclearZone({ kind: 'several', words: search, zones: summaries })),
       ).toEqual([]);
