@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
+import { tenantScope } from '../../../src/telemetry/reference.ts';
 
 const alice = { teamId: 'acme', userId: 'alice' };
 const bob = { teamId: 'acme', userId: 'bob' };
 const loop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const never = new Promise<void>(() => undefined);
 const create = (manyTenants = true) => createInFlight({ manyTenants });
 
 test('work begins in the order it came, after the acknowledgement, and all of it does', async () => {
@@ -13,6 +13,7 @@ test('work begins in the order it came, after the acknowledgement, and all of it
   const all = Array.from({ length: 500 }, (_, nth) =>
     inFlight.run(async () => {
       begun.push(nth);
+      expect(tenantScope.getStore()).toBe(alice.teamId);
       await loop();
     }, alice),
   );
@@ -106,11 +107,18 @@ test('a stop waits for what was accepted and what runs, then aborts it', async (
   await Promise.all([running, drained]);
   expect(signal?.aborted).toBe(false);
 
+  const reply = Promise.withResolvers<void>();
+  let isOver = false;
   void inFlight.run((given) => {
     signal = given;
-    return never;
+    return reply.promise;
   }, alice);
   await expect.poll(() => inFlight.count()).toBe(1);
-  void inFlight.drain(1);
+  const stopped = inFlight.drain(1).then(() => (isOver = true));
   await expect.poll(() => signal?.aborted).toBe(true);
+  await loop();
+  // What was aborted still sends its reply.
+  expect(isOver).toBe(false);
+  reply.resolve();
+  await stopped;
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createPolicies } from '../../../../src/auth/policy/policies.ts';
 import { initialPolicy, type Policy } from '../../../../src/auth/policy/policy.ts';
 import { approve, cancel, deny } from '../../../../src/commands/operations/approvals.ts';
-import { begin, settle, voidOvertaken } from '../../../../src/commands/operations/execute.ts';
+import { begin, cancelUnbegun, settle, voidOvertaken } from '../../../../src/commands/operations/execute.ts';
 import {
   findLowering,
   settingsChange,
@@ -115,6 +115,13 @@ test('it is not decided by who asked, by somebody who is no admin, or once its r
   expect(brief(await approve(ledger, id, dave, member))).toBe('not-allowed not-admin');
   const demoted = { ...context(), requester: actor(alice) };
   expect(brief(await approve(ledger, id, carol, demoted))).toBe('void requester-may-not');
+});
+
+test('it needs no key, so it stays without that of its requester, and ends with the app', async () => {
+  const { ledger, ask } = await start(await embedded.emptyDatabase());
+  const { id } = await ask();
+  expect(await cancelUnbegun(ledger, { person: alice, tenant: acme })).toEqual([]);
+  expect(await cancelUnbegun(ledger, { person: undefined, tenant: acme })).toEqual([id]);
 });
 
 test('it is taken back by its requester, rejected without a reason, and expires after a day', async () => {
