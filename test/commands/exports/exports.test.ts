@@ -2,14 +2,23 @@ import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 import { formatBytes } from '../../../src/views/blocks/format.ts';
-import { channels, download, openForm, submitForm, users } from './bot.ts';
+import { channels, download, openForm, saveSettings, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { answers, readExport, readProblem, says } from './words.ts';
 
-const { alice, dave } = users;
+const { alice, bob } = users;
 const { ops, random } = channels;
-const { bot, exportRequests, callsTo, exportTo, expectNothingLeft, newFiles, expectEmptySpool, waitForPost } =
-  await useExportHarness();
+const {
+  bot,
+  exportRequests,
+  callsTo,
+  exportTo,
+  expectNothingLeft,
+  newFiles,
+  expectEmptySpool,
+  pass,
+  waitForPost,
+} = await useExportHarness();
 
 /** What the service sends for the request that the bot made last. */
 async function readSentFile(): Promise<Buffer> {
@@ -120,6 +129,43 @@ describe('a file arrives', () => {
   });
 });
 
+const countRefusals = async (): Promise<number> => {
+  const text = await (await fetch(`http://127.0.0.1:${bot.app.port()}/metrics`)).text();
+  const counts = text.matchAll(/^chatops_refusals_total\{.*\} (\d+)$/gmu);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
+describe('while the file is on its way to Slack', () => {
+  test.each([
+    ['it is cancelled', says.cancelled, () => bot.slack.as(alice, ops).press('event-logs:cancel:0'), 0],
+    [
+      'other organizations come to read its channel',
+      says.failed,
+      async () => {
+        Object.assign(bot.slack.world.channels.get(ops) ?? {}, { shared: true });
+        // The form asked half a minute ago.
+        pass(30_000);
+      },
+      0,
+    ],
+    ['a right is lost', says.failed, () => saveSettings(bot.slack, { operators: [bob] }), 1],
+  ])('%s: that is told, and nothing is posted', async (_, words, change, refusals) => {
+    const before = await countRefusals();
+    const held = bot.slack.script.hold('files.upload', 'before');
+    await exportTo(ops);
+    await held.reached;
+    await change();
+    if (words === says.cancelled) await waitForPost(ops, words);
+    held.release();
+    expect(readExport(await waitForPost(ops, words))).toMatchSnapshot();
+    expect(callsTo('files.completeUploadExternal')).toEqual([]);
+    expect(await countRefusals()).toBe(before + refusals);
+    await expectNothingLeft();
+    Object.assign(bot.slack.world.channels.get(ops) ?? {}, { shared: false });
+    if (refusals > 0) await saveSettings(bot.slack, { operators: [alice, bob] });
+  });
+});
+
 describe('the form', () => {
   test('says in its fields what is wrong, the corrected window included, and asks nobody', async () => {
     const person = bot.slack.as(alice, ops);
@@ -178,13 +224,5 @@ describe('the form', () => {
   test('a channel of several organizations gets nothing', async () => {
     expect(readProblem(await exportTo('C0SHARED0'))).toMatchSnapshot();
     expect(exportRequests()).toEqual([]);
-  });
-
-  test('somebody who may not export is told so', async () => {
-    const person = bot.slack.as(dave, ops);
-    await person.slash('export 501');
-    const refused = await person.waitForModal(({ callback_id: id }) => id === '');
-    expect(readExport(refused)).toMatchSnapshot();
-    await person.closeModal();
   });
 });

@@ -59,6 +59,10 @@ export async function useExportHarness(options?: BotOptions) {
       await spoolIsEmpty();
     },
     expectEmptySpool: spoolIsEmpty,
+    /** Lets time pass by the bot's clock. */
+    pass: (ms: number) => {
+      behindMs -= ms;
+    },
     /** What the CDN was asked for. */
     exportRequests: () => bot.cdn.requests.filter(({ path }) => path.endsWith('/export')),
     callsTo: (method: string) => bot.slack.calls.filter((call) => call.method === method),

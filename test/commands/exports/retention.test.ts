@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import {
@@ -8,12 +8,13 @@ import {
   moveExport,
 } from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob } from '../../../src/commands/exports/jobs.ts';
+import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { renderSettingsSummary } from '../../../src/views/settings/settings.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
 
-const { embedded } = await prepareEngines();
+const { embedded, both } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.000Z');
 const daysAgo = (days: number): Date => new Date(at.getTime() - days * 86_400_000);
 const acme = 'T0ACME000';
@@ -119,6 +120,47 @@ test('an attempt changes nothing once another one has begun', async () => {
   const moveBy = (run: string) => moveExport(db, { id: 'one', from: ['running'], run }, { row_count: 7 });
   expect(await moveBy('first')).toBeUndefined();
   expect(await moveBy('second')).toMatchObject({ row_count: 7 });
+});
+
+const wanted = {
+  shieldZoneId: '501',
+  from: daysAgo(1),
+  to: at,
+  query: '',
+  filters: [],
+  spreadsheetSafe: false,
+  pseudonyms: false,
+};
+
+describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
+  test.skipIf(skip)('forms at once: an equal one is no second export, a fourth is too many', async () => {
+    const { db } = await emptyDatabase();
+    const outbox = createOutbox({ enqueue: async () => undefined, now: () => at });
+    const ports = { outbox, audit: createAudit({ db, now: () => at }) };
+    const exports = createExportService({ db, ports, now: () => at });
+    const alice = { teamId: acme, userId: 'U0ALICE00' };
+    const askFor = async (...queries: string[]): Promise<string[]> => {
+      const asked = queries.map((query) => exports.ask(alice, { ...wanted, query }, undefined));
+      const settled = await Promise.allSettled(asked);
+      return settled.map((one) => ('reason' in one ? String(one.reason) : 'begun')).toSorted();
+    };
+    const told = [await askFor('same', 'same', 'same'), await askFor('second', 'third', 'fourth')];
+    expect(told).toMatchInlineSnapshot(`
+      [
+        [
+          "UserError: This export is already under way.",
+          "UserError: This export is already under way.",
+          "begun",
+        ],
+        [
+          "UserError: You already have 3 exports under way, the maximum.",
+          "begun",
+          "begun",
+        ],
+      ]
+    `);
+    expect(await exports.countUnderWay(alice)).toBe(3);
+  });
 });
 
 test('an export is found and cancelled in its own workspace only', async () => {

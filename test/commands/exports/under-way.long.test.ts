@@ -19,45 +19,29 @@ const {
   waitForPost,
 } = await useExportHarness();
 
-describe('at once', () => {
-  test('the same form that is sent twice begins one export, and says so', async () => {
-    const held = holdExport();
-    await exportTo(ops);
-    expect((await exportTo(ops)).reads).toMatch(answers.duplicate);
-    await held.reached;
-    held.release();
-    await waitForPost(ops, says.posted());
-    expect(newFiles(ops)).toHaveLength(1);
-    expect(exportRequests()).toHaveLength(1);
-    await expectEmptySpool();
-  });
-
-  test('three at once by one person come each to its end; a fourth is not taken, and the form comes back', async () => {
-    const held = [holdExport(), holdExport(), holdExport()];
-    await exportTo(ops, { query: 'wp-login' });
-    await exportTo(deploys, { query: 'wp-login' });
-    await exportTo(undefined, { query: 'checkout' });
-    const person = bot.slack.as(alice, ops);
-    await openForm(person);
-    const back = await submitForm(person, { channel: ops, query: 'fourth' });
-    expect(back.callback_id).toBe('event-logs:submit');
-    expect(readProblem(back)).toMatchSnapshot();
-    expect(back.state.values['query']?.['query']).toMatchObject({ value: 'fourth' });
-    for (const { release } of held) release();
-    await waitForPost(ops, says.posted());
-    await waitForPost(deploys, says.posted());
-    await waitForPost(`D${alice}`, says.posted());
-    for (const channel of [ops, deploys, `D${alice}`]) expect(newFiles(channel)).toHaveLength(1);
-    await expectEmptySpool();
-  });
+test('three at once by one person come each to its end; a fourth is not taken, and the form comes back', async () => {
+  const held = [holdExport(), holdExport(), holdExport()];
+  await exportTo(ops, { query: 'wp-login' });
+  await exportTo(deploys, { query: 'wp-login' });
+  await exportTo(undefined, { query: 'checkout' });
+  const person = bot.slack.as(alice, ops);
+  await openForm(person);
+  const back = await submitForm(person, { channel: ops, query: 'fourth' });
+  expect(back.callback_id).toBe('event-logs:submit');
+  expect(readProblem(back)).toMatchSnapshot();
+  expect(back.state.values['query']?.['query']).toMatchObject({ value: 'fourth' });
+  for (const { release } of held) release();
+  await waitForPost(ops, says.posted());
+  await waitForPost(deploys, says.posted());
+  await waitForPost(`D${alice}`, says.posted());
+  for (const channel of [ops, deploys, `D${alice}`]) expect(newFiles(channel)).toHaveLength(1);
+  await expectEmptySpool();
 });
 
 describe('cancelling', () => {
-  test.each([
-    ['while the file is on its way to Slack', () => bot.slack.script.hold('files.upload', 'before')],
-    ['while the CDN sends', holdExport],
-  ])('%s: nothing is posted', async (_, hold) => {
-    const held = hold();
+  // While the file is on its way to Slack: `exports.test.ts`.
+  test('while the CDN sends: nothing is posted', async () => {
+    const held = holdExport();
     await exportTo(ops);
     await held.reached;
     await bot.slack.as(alice, ops).press('event-logs:cancel:0');

@@ -35,7 +35,6 @@ export const answers = {
   tooLate: /Too late/,
   over: /This export has already ended/,
   ofAnother: /only @.*, who started this export/,
-  duplicate: /This export is already under way/,
   list: (running: number | 'none') => new RegExp(`exports?, ${running} under way`),
 } as const;
 
