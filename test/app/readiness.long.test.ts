@@ -9,7 +9,7 @@ import { readConfig } from '../../src/app/config.ts';
 import type { ChatApp } from '../../src/app/wire.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { connect, environment } from '../support/bot.ts';
+import { environment } from '../support/bot.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
@@ -102,18 +102,5 @@ describe.skipIf(postgres.skip)('with PostgreSQL', () => {
     await waitFor(app, '200 ready');
     relay.close();
     await waitFor(app, /^503 No database answers at 127\.0\.0\.1:\d+/u);
-  });
-
-  test('a keyring that does not open what another process seals is told with the key’s id', async () => {
-    const world = await startWorld();
-    const location = await postgres.createLocation();
-    const DATABASE_URL = location.databaseUrl?.reveal() ?? '';
-    const k1 = generateKeys('k1');
-    const first = await start(world, { DATABASE_URL, ENCRYPTION_KEYS: k1 });
-    expect(await readiness(first)).toBe('200 ready');
-    await connect({ ...world, env: {} }, 'U0ALICE00', 'C0OPS0000');
-    const second = await start(world, { DATABASE_URL, ENCRYPTION_KEYS: `${generateKeys('k2')},${k1}` });
-    expect(await readiness(second)).toBe('200 ready');
-    await waitFor(first, /^503 the keyring lacks k2, under which another process seals/);
   });
 });

@@ -1,20 +1,19 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { prepareKilledBot } from '../support/killed-bot.ts';
 import { startBotProcess } from '../support/process.ts';
 
 // The real processes, as an operator starts them: a bot that serves, and `npm run keys -- …` beside it.
 
-const { embedded, postgres } = await prepareEngines();
+const { embedded } = await prepareEngines();
 const ops = 'C0OPS0000';
 
-/** A bot with this keyring; without one its file is in its directory. */
-async function prepare({ createLocation }: typeof embedded | typeof postgres, ENCRYPTION_KEYS = '') {
-  const location = await createLocation();
-  const bot = await prepareKilledBot(location, { zones: 12, env: { ENCRYPTION_KEYS } });
+/** A bot whose keyring is a file in its directory. */
+async function prepare() {
+  const location = await embedded.createLocation();
+  const bot = await prepareKilledBot(location, { zones: 12, env: { ENCRYPTION_KEYS: '' } });
   onTestFinished(() => bot.stop());
   return {
     ...bot,
@@ -46,7 +45,7 @@ async function prepare({ createLocation }: typeof embedded | typeof postgres, EN
 }
 
 test('with the embedded database a new first line of its file is taken over, and the old one can go', async () => {
-  const { file, start, kill, connect, keys, listsZones, output } = await prepare(embedded);
+  const { file, start, kill, connect, keys, listsZones, output } = await prepare();
   const bot = await start();
   await connect('U0ALICE00');
   await connect('U0BOB0000');
@@ -69,7 +68,7 @@ test('with the embedded database a new first line of its file is taken over, and
 });
 
 test('the embedded key file that is missing is not made anew where keys are linked; put back, all is well', async () => {
-  const { file, start, kill, connect, readRefusal, listsZones } = await prepare(embedded);
+  const { file, start, kill, connect, readRefusal, listsZones } = await prepare();
   await start();
   await connect('U0ALICE00');
   await kill();
@@ -82,35 +81,3 @@ test('the embedded key file that is missing is not made anew where keys are link
   await start();
   await listsZones('U0ALICE00');
 });
-
-test.skipIf(postgres.skip)(
-  'a key in the environment is changed one process after the other; the old one alone opens nothing any more',
-  async () => {
-    const [older = '', newer = ''] = generateKeys('older', 'newer').split(',');
-    const { env, start, kill, connect, keys, listsZones, readRefusal } = await prepare(postgres, older);
-    const startWith = (...entries: string[]) => {
-      Object.assign(env, { ENCRYPTION_KEYS: entries.join() });
-      return start();
-    };
-    await start();
-    await connect('U0ALICE00');
-    expect(await kill('SIGTERM')).toBe(0);
-    await startWith(older, newer);
-    await listsZones('U0ALICE00');
-    expect(await kill('SIGTERM')).toBe(0);
-    // Killed as it begins to rewrap.
-    await startWith(newer, older);
-    await kill();
-    await start();
-    await connect('U0BOB0000');
-    await expect
-      .poll(async () => (await keys('status')).said, { timeout: 40_000 })
-      .toMatch(/older  not needed/u);
-    expect(await kill('SIGTERM')).toBe(0);
-    await startWith(newer);
-    await listsZones('U0ALICE00');
-    await listsZones('U0BOB0000');
-    Object.assign(env, { ENCRYPTION_KEYS: older });
-    expect(await readRefusal()).toContain('newer: 2 linked keys');
-  },
-);

@@ -110,19 +110,6 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('the ⚡ menu opens every permitted command, and the chosen one comes on top', async () => {
-    await page.getByRole('button', { name: 'Shortcuts', exact: true }).click();
-    await page.getByRole('option', { name: 'CDN menu' }).click();
-    const menu = page.getByRole('dialog', { name: 'CDN' });
-    await menu.getByRole('button', { name: 'Zones', exact: true }).click();
-    const list = page.getByRole('dialog', { name: 'Zones' });
-    await list.getByText('240 zones').first().waitFor();
-    await page.keyboard.press('Escape');
-    await menu.getByRole('combobox', { name: 'Anything else…' }).waitFor();
-    expect(await list.count()).toBe(0);
-    await page.keyboard.press('Escape');
-  });
-
   test('as wide as a phone the channels fold into a menu and nothing is cut off', async () => {
     await type('/cdn zones');
     await newest().getByText('240 zones').first().waitFor();

@@ -63,6 +63,7 @@ test.each([['Socket Mode'], ['signed HTTP', '--http']])(
     expect(printed).toContain('/cdn connect');
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(printed)?.[0] ?? '';
     expect(await (await fetch(url)).text()).toContain('<title>CDN playground</title>');
+    expect((await fetch(`${url}/..%2f..%2fetc%2fpasswd`)).status).toBe(404);
     await post(url, 'slash', { user: 'U0ALICE00', channel: 'C0OPS0000', text: '/cdn help' });
     const state = async () => await (await fetch(`${url}/ui/state?user=U0ALICE00&channel=C0OPS0000`)).text();
     await expect.poll(state, { timeout: 10_000 }).toContain('connect:open');

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { Db } from '../../src/store/schema.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { type Bot, connect, startBot } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -35,6 +36,22 @@ async function type(bot: Bot, words: string) {
   return { answers };
 }
 
+/** Locks a table for everybody else until the returned function is called. */
+async function lockTable(db: Db, table: string): Promise<() => Promise<void>> {
+  const free = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holding = db.transaction().execute(async (trx) => {
+    await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(trx);
+    locked.resolve();
+    await free.promise;
+  });
+  await locked.promise;
+  return async () => {
+    free.resolve();
+    await holding;
+  };
+}
+
 describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
   test('a command over a slow network is acknowledged at once and answered once', async () => {
     const { bot, relay } = await start();
@@ -51,22 +68,14 @@ describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
   test('an event that waits for the database is refused in time, and stored once when Slack sends it again', async () => {
     const { bot, open } = await start();
     const { db } = await open();
-    const free = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    const holding = db.transaction().execute(async (trx) => {
-      await sql`lock table deliveries in access exclusive mode`.execute(trx);
-      locked.resolve();
-      await free.promise;
-    });
-    await locked.promise;
+    const free = await lockTable(db, 'deliveries');
     const gone = {
       type: 'user_change',
       user: { id: bob, team_id: bot.slack.workspaces.acme.id, deleted: true },
     };
     const delivered = bot.slack.event(gone);
     await expect.poll(() => bot.logs.join('')).toContain('storing an event takes too long');
-    free.resolve();
-    await holding;
+    await free();
     expect(await delivered).toMatchObject({ status: 200, timedOut: false });
     const ends = sql`select from pgboss.job where name = 'end-access'`;
     await expect.poll(async () => (await ends.execute(db)).rows.length).toBe(1);
@@ -76,22 +85,14 @@ describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
     const { bot, open } = await start();
     const { db } = await open();
     const asked = bot.cdn.requests.length;
-    const free = Promise.withResolvers<void>();
-    const locked = Promise.withResolvers<void>();
-    const holding = db.transaction().execute(async (trx) => {
-      await sql`lock table linked_keys in access exclusive mode`.execute(trx);
-      locked.resolve();
-      await free.promise;
-    });
-    await locked.promise;
+    const free = await lockTable(db, 'linked_keys');
     const { answers } = await type(bot, 'zones');
     const [refusal] = answers();
     expect(readStable(refusal)).toMatchSnapshot();
     const [, reference = 'none'] = /Reference (\S+)/.exec(refusal?.reads ?? '') ?? [];
     expect(bot.logs.some((line) => line.includes(reference) && line.includes('unexpected error'))).toBe(true);
     expect(bot.cdn.requests.length).toBe(asked);
-    free.resolve();
-    await holding;
+    await free();
     await type(bot, 'zones');
     expect(answers().filter(({ reads }) => reads.includes('3 zones'))).toHaveLength(1);
     expect(bot.cdn.requests.length).toBe(asked + 1);
