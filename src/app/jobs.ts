@@ -10,7 +10,7 @@ import {
   operationClockJob,
 } from '../commands/operations/execute.ts';
 import { operationMessages } from '../commands/operations/messages.ts';
-import { rememberedDays } from '../commands/reports/accounts/error-days.ts';
+import { rememberedDays } from '../commands/reports/accounts.ts';
 import { alertMessages } from '../commands/reports/alerts/write.ts';
 import { digestMessages } from '../commands/reports/digests/run-digest.ts';
 import { pauseMessages } from '../commands/reports/life.ts';

@@ -16,7 +16,7 @@ import { cancelUnbegun } from '../commands/operations/execute.ts';
 import { indexKinds } from '../commands/operations/kinds/kind.ts';
 import { operationKinds } from '../commands/operations/kinds/list.ts';
 import type { Ledger } from '../commands/operations/transitions.ts';
-import { createAccountReads } from '../commands/reports/accounts/reads.ts';
+import { createAccountReads } from '../commands/reports/accounts.ts';
 import { createPauseHook, createReports } from '../commands/reports/life.ts';
 import { createSettingsHistory } from '../commands/zones/history.ts';
 import { createZoneCache, createZoneLists } from '../commands/zones/zone-cache.ts';

@@ -19,7 +19,7 @@ import type { CommandSummary, HelpGroup } from '../views/help.ts';
 import type { SharedFile, ShareOutcome } from '../views/share.ts';
 import type { ExportService } from './exports/exports.ts';
 import type { Ledger } from './operations/transitions.ts';
-import type { Accounts } from './reports/accounts/reads.ts';
+import type { Accounts } from './reports/accounts.ts';
 import type { ReportService } from './reports/life.ts';
 import type { Words } from './words.ts';
 import type { SettingsHistory } from './zones/history.ts';

@@ -35,12 +35,8 @@ type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonl
 
 type Verb = (id: string, context: Context, more?: string) => Promise<Message>;
 
-/** What a form orders. Without a channel: into its owner's conversation. */
-type Ordered<Kind extends ReportKind> = Omit<
-  Kind extends 'digest' ? DigestOrder : AlertOrder,
-  'channel' | 'subject'
-> &
-  Pick<ReportOf<Kind>, 'subject'> & { readonly channel: string | undefined };
+/** What a form orders. With an empty channel: into its owner's conversation. */
+type OrderOf<Kind extends ReportKind> = Kind extends 'digest' ? DigestOrder : AlertOrder;
 
 interface About<Kind extends ReportKind>
   extends Pick<Command, 'usage' | 'summary' | 'label' | 'examples'>,
@@ -50,24 +46,21 @@ interface About<Kind extends ReportKind>
   /** By word or button. `more`: the word behind the id. */
   readonly verbs: Readonly<Record<string, Verb>>;
   readonly readStates: (context: Context) => Promise<(report: ReportOf<Kind>) => views.State>;
-  readonly schema: z.ZodType<Ordered<Kind>>;
+  readonly schema: z.ZodType<OrderOf<Kind>>;
   /** `zones`: ids of the zones that the typed words name. */
   readonly defaults: (typed: readonly string[], zones: readonly string[]) => Fields;
   readonly writeFields: (report: ReportOf<Kind>) => Fields;
   readonly render: (fields: Fields, notes: FormNotes) => ModalView;
   readonly redrawsOn: readonly string[];
   /** Problems that are not of a single field, in words. */
-  readonly findProblem?: (
-    subject: ReportOf<Kind>['subject'],
-    context: Context,
-  ) => Promise<string | undefined>;
-  readonly targetsOf: (subject: ReportOf<Kind>['subject']) => Targets;
+  readonly findProblem?: (subject: OrderOf<Kind>['subject'], context: Context) => Promise<string | undefined>;
+  readonly targetsOf: (subject: OrderOf<Kind>['subject']) => Targets;
   /** Shows what is filled in to this person alone. */
   readonly preview: {
     readonly verb: string;
     readonly title: string;
     readonly load: (
-      ordered: Ordered<Kind>,
+      ordered: OrderOf<Kind>,
       edited: ReportOf<Kind> | undefined,
       context: Context,
     ) => Promise<ModalView>;
@@ -247,9 +240,9 @@ function createVerbs(kind: ReportKind) {
 
   async function resume(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
-    if (!report.paused) return views.renderResumed(report, context.now());
-    await requirePlace(report, context);
-    return views.renderResumed(await context.reports.resume(report, context.person), context.now());
+    if (report.paused) await requirePlace(report, context);
+    const resumed = report.paused ? await context.reports.resume(report, context.person) : report;
+    return views.renderDone(resumed, context.now(), 'resumed');
   }
 
   async function remove(id: string, context: Context): Promise<Message> {
@@ -262,7 +255,7 @@ function createVerbs(kind: ReportKind) {
     const report = await reports.find(tenantId(person), id);
     if (report) await requireManager(report, context);
     const restored = report?.deletedAt ? await reports.restore(report, person) : report;
-    if (restored) return views.renderRestored(restored, now());
+    if (restored) return views.renderDone(restored, now(), 'restored');
     throw new UserError(
       `The ${kind} ${formatCode(id, 20)} is gone. Deletions can be undone for ${formatCount(undoMinutes, 'minute')}.`,
       `Create a new one: \`/cdn ${kind} new\``,
@@ -284,7 +277,7 @@ function createVerbs(kind: ReportKind) {
     await assertChannel(kind, report.channel, context);
     await requirePlace(report, context);
     const taken = await reports.takeOver(report, person);
-    const notice = views.renderTakenOver(taken, person.userId, context.now());
+    const notice = views.renderDone(taken, context.now(), 'taken over');
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.
     if (context.message?.channel !== taken.channel) await context.post(taken.channel, notice);
     return notice;
@@ -343,7 +336,7 @@ function createForm<Kind extends ReportKind>(
     return id === undefined ? undefined : findManaged(kind, id, context);
   }
 
-  async function save(ordered: Ordered<Kind>, context: Context): Promise<FormResult> {
+  async function save(ordered: OrderOf<Kind>, context: Context): Promise<FormResult> {
     const edited = await findEdited(context);
     if (edited && writeNote(edited) !== context.modal?.metadata) throw createChangedError(kind);
     const saved = await store(ordered, edited, context);
@@ -365,17 +358,17 @@ function createForm<Kind extends ReportKind>(
     // `every:errors` is the form's block of `every`.
     const named = Object.entries(fields).map(([block, typed]) => [block.replace(/:.*/u, ''), typed]);
     const ordered = schema.parse({ ...Object.fromEntries(named), ...fields });
-    return views.renderUndone(await store(ordered, edited, context), context.now());
+    return views.renderDone(await store(ordered, edited, context), context.now(), 'undone');
   }
 
   /** Stores what the form orders once its channel was told; else nothing. */
   async function store(
-    ordered: Ordered<Kind>,
+    ordered: OrderOf<Kind>,
     edited: ReportOf<Kind> | undefined,
     context: Context,
   ): Promise<Report> {
     const { person, post, reports } = context;
-    const channel = ordered.channel ?? person.userId;
+    const channel = ordered.channel || person.userId;
     const isOwn = channel === person.userId;
     if (!isOwn) await assertChannel(kind, channel, context);
     const problem = await findProblem?.(ordered.subject, context);

@@ -219,35 +219,29 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
       return rows.map(readIncident);
     },
     findIncident: (id: string): Promise<Incident | undefined> => findIncident(db, id),
-    /** Undefined where somebody was faster: the incident tells who. */
-    acknowledge: (incident: Incident, { id, tenant }: Alert, by: Person): Promise<Incident | undefined> =>
+    /** Takes an incident on, or takes that back. Undefined where it is over or somebody was faster: the incident tells who. */
+    acknowledge: (
+      incident: Incident,
+      { id, tenant }: Alert,
+      by: Person,
+      isUndone = false,
+    ): Promise<Incident | undefined> =>
       db.transaction().execute(async (trx) => {
+        const [before, after] = isUndone ? [by.userId, null] : [null, by.userId];
         const row = await trx
           .updateTable('report_incidents')
-          .set({ acknowledged_by: by.userId, acknowledged_at: now() })
+          .set({ acknowledged_by: after, acknowledged_at: isUndone ? null : now() })
           .where('id', '=', incident.id)
-          .where('acknowledged_by', 'is', null)
+          .where('closed_at', 'is', null)
+          .where('acknowledged_by', 'is not distinct from', before)
           .returningAll()
           .executeTakeFirst();
         if (!row) return undefined;
         const record = { tenant, actor: by.userId, event: 'alert-acknowledged', subject: id } as const;
-        await audit.record({ ...record, detail: { incident: incident.id } }, trx);
+        const detail = { incident: incident.id, ...(isUndone && { undone: 'yes' }) };
+        await audit.record({ ...record, detail }, trx);
         await editIncident(trx, incident, outbox);
         return readIncident(row);
-      }),
-    /** Takes a person's own acknowledgement back. False where it is not theirs any more. */
-    undoAcknowledge: (incident: Incident, { id, tenant }: Alert, by: Person): Promise<boolean> =>
-      db.transaction().execute(async (trx) => {
-        const { numUpdatedRows } = await trx
-          .updateTable('report_incidents')
-          .set({ acknowledged_by: null, acknowledged_at: null })
-          .where((is) => is.and({ id: incident.id, acknowledged_by: by.userId, closed_at: null }))
-          .executeTakeFirst();
-        if (numUpdatedRows !== 1n) return false;
-        const record = { tenant, actor: by.userId, event: 'alert-acknowledged', subject: id } as const;
-        await audit.record({ ...record, detail: { incident: incident.id, undone: 'yes' } }, trx);
-        await editIncident(trx, incident, outbox);
-        return true;
       }),
     /** It goes on checking. `until` undefined = ends the snooze. */
     snooze: ({ id, tenant }: Alert, until: Date | undefined, by: Person): Promise<Alert> =>

@@ -5,7 +5,7 @@ import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs, yieldToEventLoop } from '../../lib/time.ts';
 import { defineJob } from '../../store/queue.ts';
 import { type Alert, type Digest, isAlert, isDigest, type Report } from '../../views/reports/report.ts';
-import type { AccountReads } from './accounts/reads.ts';
+import type { AccountReads } from './accounts.ts';
 import { skipCheck, writeObservation, writeUnreadable } from './alerts/write.ts';
 import type { Observation } from './checks/check.ts';
 import { evaluate } from './checks/list.ts';

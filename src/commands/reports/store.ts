@@ -27,7 +27,7 @@ import type {
   Report,
   WeekHours,
 } from '../../views/reports/report.ts';
-import type { Accounts } from './accounts/reads.ts';
+import type { Accounts } from './accounts.ts';
 import { type DigestKindName, findCondition, findDigestKind } from './checks/list.ts';
 
 export interface ReportPorts {
@@ -264,7 +264,9 @@ export async function enqueueRun(
 export const figuresForm = 3;
 
 /** What a run found: plain data, stored as JSON. By kind what later runs compare with, and what its post says of it. */
-export interface Collected extends Readonly<Partial<Record<DigestKindName, unknown>>> {
+export interface Collected
+  extends Readonly<Partial<Record<DigestKindName, unknown>>>,
+    Pick<DigestSubject, 'only' | 'timeZone'> {
   /** ISO text. */
   readonly at: string;
   readonly form: number;

@@ -115,17 +115,23 @@ function nextStep(report: Report, reason: PauseReason): string {
     : 'You can resume it.';
 }
 
-export function renderResumed(report: Report, now: Date): Message {
+/** What became of it, and when it goes on. */
+export function renderDone(
+  report: Report,
+  now: Date,
+  done: 'resumed' | 'restored' | 'taken over' | 'undone',
+): Message {
+  const owner = `<@${report.owner.userId}>`;
   const content = isDigest(report)
     ? uncapitalize(describeOrder(report))
     : `to ${formatPlace(report.channel)}: ${describeSubject(report.subject)}`;
-  return say(`${nameReport(report)} posts ${content}.`, ...renderNext(report, now));
-}
-
-export function renderTakenOver(report: Report, by: string, now: Date): Message {
-  const { kind, id } = report;
-  const text = `<@${by}> took over the ${kind} ${formatCode(id)}. It uses their key now.`;
-  return say(text, ...renderNext(report, now));
+  const texts = {
+    resumed: `${nameReport(report)} posts ${content}.`,
+    restored: `${nameReport(report)} is back.`,
+    'taken over': `${owner} took over the ${report.kind} ${formatCode(report.id)}. It uses their key now.`,
+    undone: `Restored the previous ${report.kind}: ${describeContent(report)}.`,
+  };
+  return say(texts[done], ...renderNext(report, now));
 }
 
 export function renderDeleted(report: Report, minutes: number): Message {
@@ -135,16 +141,6 @@ export function renderDeleted(report: Report, minutes: number): Message {
     undo,
     context(`You can undo this for ${formatCount(minutes, 'minute')}.`),
   );
-}
-
-export function renderRestored(report: Report, now: Date): Message {
-  return say(`${nameReport(report)} is back.`, ...renderNext(report, now));
-}
-
-/** An edit that was undone. */
-export function renderUndone(report: Report, now: Date): Message {
-  const text = `Restored the previous ${report.kind}: ${describeContent(report)}.`;
-  return say(text, ...renderNext(report, now));
 }
 
 /** `undo`: the value of its button, after an edit. */

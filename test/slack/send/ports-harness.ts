@@ -13,7 +13,7 @@ import { startExportThread } from '../../../src/commands/exports/worker/thread.t
 import { indexKinds } from '../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
-import { createAccountReads } from '../../../src/commands/reports/accounts/reads.ts';
+import { createAccountReads } from '../../../src/commands/reports/accounts.ts';
 import { createSettingsHistory } from '../../../src/commands/zones/history.ts';
 import { createZoneLists } from '../../../src/commands/zones/zone-cache.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';

@@ -4,13 +4,8 @@ import { startCdn } from '../../../simulator/cdn/server.ts';
 import type { PullZone } from '../../../simulator/cdn/zone-fields.ts';
 import { createCdn } from '../../../src/api/cdn.ts';
 import { ApiError } from '../../../src/api/http/errors.ts';
-import {
-  countDay,
-  type ErrorDay,
-  listDaysToRead,
-  toCounts,
-} from '../../../src/commands/reports/accounts/error-days.ts';
-import type { AccountReads } from '../../../src/commands/reports/accounts/reads.ts';
+import type { AccountReads } from '../../../src/commands/reports/accounts.ts';
+import { countDay, type ErrorDay, listDaysToRead, toCounts } from '../../../src/commands/reports/accounts.ts';
 import { type DigestKindName, findDigestKind } from '../../../src/commands/reports/checks/list.ts';
 import {
   baselineAfterSilence,
@@ -110,7 +105,7 @@ export async function createDigestScenario(
         reference: 'REF23456',
       }),
     });
-    const { top, thread, quiet } = renderDigest(collected, whole);
+    const { top, thread, quiet } = renderDigest(collected);
     const problems = [top, ...thread].flatMap((shown) =>
       findMessageProblems({ text: shown.text, ...(shown.blocks ? { blocks: shown.blocks } : {}) }),
     );

@@ -46,7 +46,7 @@ export const alertFields = z
     threshold: numbers,
     window: numbers,
     every: z.string({ error: 'Choose how often.' }),
-    channel: z.string().optional(),
+    channel: z.string().default(''),
     hours: z.string().default(''),
     timezone: z
       .string({ error: 'Pick a time zone.' })
@@ -55,7 +55,7 @@ export const alertFields = z
     groups: z.array(z.string()).default([]),
     lifeSign: z.array(z.string()).default([]),
   })
-  .transform((fields, issues): Omit<AlertOrder, 'channel'> & { readonly channel: string | undefined } => {
+  .transform((fields, issues): AlertOrder => {
     const { condition, target, channel, timezone: timeZone, people, groups, lifeSign } = fields;
     const wrong = (field: keyof typeof fields, message: string): void =>
       issues.addIssue({ code: 'custom', path: [field], message });
@@ -169,31 +169,29 @@ export function writeFields({ subject, channel }: AlertOrder): Fields {
   };
 }
 
-const hostPicker = defineZonePicker({
-  id: 'alerts:hosts',
-  fields: ['target:hosts'],
-  list: listHosts,
-  toCandidate: ({ host, zones }) => ({ id: host, names: [host, ...zones] }),
-  toOption: ({ host }) => option(host, host),
-  idShape: /^[a-z\d][a-z\d.-]{2,70}$/iu,
-  messages: { none: 'Your zones have no origin: type its host', noMatch: 'No origin of your zones matches' },
-});
-
 type Origin = { readonly zone: ZoneSummary } | ReturnType<typeof listHosts>[number];
 
-const originPicker = defineZonePicker({
-  id: 'alerts:origins',
-  fields: ['target:origins'],
-  list: (zones): readonly Origin[] => [...zones.map((zone) => ({ zone })), ...listHosts(zones)],
-  toCandidate: (origin) =>
-    'zone' in origin
-      ? { id: origin.zone.id, names: [origin.zone.name, ...origin.zone.hostnames] }
-      : { id: origin.host, names: [origin.host, ...origin.zones] },
-  toOption: (origin) =>
-    'zone' in origin ? renderZoneOption(origin.zone) : option(`${origin.host} · origin host`, origin.host),
-  idShape: /^[a-z\d][a-z\d.-]{0,70}$/iu,
-  messages: { none: 'Your key sees no zones', noMatch: 'None of your zones and origins matches' },
-});
+/** Origin hosts, for a condition that takes them also zones. */
+const originPickers = (['hosts', 'origins'] as const).map((target) =>
+  defineZonePicker({
+    id: `alerts:${target}`,
+    fields: [`target:${target}`],
+    list: (zones): readonly Origin[] => [
+      ...(target === 'origins' ? zones.map((zone) => ({ zone })) : []),
+      ...listHosts(zones),
+    ],
+    toCandidate: (origin) =>
+      'zone' in origin
+        ? { id: origin.zone.id, names: [origin.zone.name, ...origin.zone.hostnames] }
+        : { id: origin.host, names: [origin.host, ...origin.zones] },
+    toOption: (origin) =>
+      'zone' in origin
+        ? renderZoneOption(origin.zone)
+        : option(target === 'origins' ? `${origin.host} · origin host` : origin.host, origin.host),
+    idShape: /^[a-z\d][a-z\d.-]{0,70}$/iu,
+    messages: { none: 'No origins found: type a host', noMatch: 'None of your zones’ origins matches' },
+  }),
+);
 
 function listHosts(zones: readonly ZoneSummary[]) {
   return [...createNameIndex(zones, readOriginHost)].map(([host, zones]) => ({ host, zones }));
@@ -244,10 +242,10 @@ export const alert = defineReportFeature('alert', {
     return (alert) => describeAlert(alert, byAlert.get(alert.id) ?? []);
   },
   actions: [
-    { id: 'alerts:acknowledge', ...ownMessage, run: acknowledge },
-    { id: 'alerts:undo-acknowledge', needs: 'none', run: undoAcknowledge },
+    { id: 'alerts:acknowledge', ...ownMessage, run: (id, context) => acknowledge(id, context, false) },
+    { id: 'alerts:undo-acknowledge', needs: 'none', run: (id, context) => acknowledge(id, context, true) },
   ],
-  pickers: [hostPicker, originPicker, groupsPicker],
+  pickers: [...originPickers, groupsPicker],
 });
 
 /** Who is not in a user group could call it with an alert at any hour; admins answer for what they do. */
@@ -304,27 +302,17 @@ function readMinutes(typed: string): number | undefined {
   return count === undefined ? undefined : Number(count) * (sizes[unit.toLowerCase()] ?? 1);
 }
 
-async function findIncident(incidentId: string, { reports, person }: Context) {
-  const incident = await reports.findIncident(incidentId);
+/** `isUndone`: takes the person's own acknowledgement back. */
+async function acknowledge(id: string, { reports, person }: Context, isUndone: boolean): Promise<Message> {
+  const incident = await reports.findIncident(id);
   const alert = incident && (await reports.find(tenantId(person), incident.alertId));
-  if (incident && alert?.kind === 'alert') return { incident, alert };
-  throw new UserError(
-    'This incident is no longer stored, or its alert was deleted.',
-    'See `/cdn alert list`.',
-  );
-}
-
-async function undoAcknowledge(incidentId: string, context: Context): Promise<Message> {
-  const { incident, alert } = await findIncident(incidentId, context);
-  const isUndone = await context.reports.undoAcknowledge(incident, alert, context.person);
-  const current = (await context.reports.findIncident(incidentId)) ?? incident;
-  return isUndone ? say('No longer acknowledged.') : incidents.renderAcknowledged(current, alert, false);
-}
-
-async function acknowledge(incidentId: string, context: Context): Promise<Message> {
-  const { reports, person } = context;
-  const { incident, alert } = await findIncident(incidentId, context);
-  const acknowledged = incident.closedAt ? undefined : await reports.acknowledge(incident, alert, person);
-  const current = acknowledged ?? (await reports.findIncident(incidentId)) ?? incident;
-  return incidents.renderAcknowledged(current, alert, acknowledged !== undefined);
+  if (!incident || alert?.kind !== 'alert')
+    throw new UserError(
+      'This incident is no longer stored, or its alert was deleted.',
+      'See `/cdn alert list`.',
+    );
+  const changed = await reports.acknowledge(incident, alert, person, isUndone);
+  if (changed && isUndone) return say('No longer acknowledged.');
+  const current = changed ?? (await reports.findIncident(id)) ?? incident;
+  return incidents.renderAcknowledged(current, alert, changed !== undefined);
 }

@@ -15,7 +15,7 @@ import {
   type Section,
 } from '../../../views/reports/digests/post.ts';
 import type { Part } from '../../../views/reports/report.ts';
-import type { AccountReads } from '../accounts/reads.ts';
+import type { AccountReads } from '../accounts.ts';
 import {
   type CheckInput,
   compareEach,

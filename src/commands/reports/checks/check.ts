@@ -14,8 +14,7 @@ import type {
   Targets,
   Topic,
 } from '../../../views/reports/report.ts';
-import type { AccountReads } from '../accounts/reads.ts';
-import { BudgetSpent } from '../accounts/reads.ts';
+import { type AccountReads, BudgetSpent } from '../accounts.ts';
 
 export interface CheckInput<Memory = undefined> extends ConditionSettings {
   readonly account: AccountReads;

@@ -22,7 +22,7 @@ import {
 } from '../../../views/reports/digests/post.ts';
 import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
 import { chooseZones, mostLogs, readOriginHost } from '../../origin-errors/choose-zones.ts';
-import { type ErrorCounts, rememberedDays } from '../accounts/error-days.ts';
+import { type ErrorCounts, rememberedDays } from '../accounts.ts';
 import {
   assertListed,
   type CheckInput,
@@ -126,18 +126,24 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: CheckInput, isPa
   const codes = new Map<string, number>();
   for (const sum of sums) addCounts(codes, sum.codes);
   const total = sums.reduce((all, sum) => all + sum.total, 0);
+  const undated = sums.reduce((all, sum) => all + sum.undated, 0);
+  const hasMore = sums.some((sum) => sum.hasMore);
   const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
   const count = `${least}${pluralize(total, 'error')} in ${formatDuration(window * minuteMs)}`;
   const [[code, most] = ['', 0]] = rank(codes);
   const isMostly = code !== '' && most * 2 >= total;
-  return { total, count, text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count };
+  return {
+    total,
+    undated,
+    hasMore,
+    count,
+    text: isMostly ? `${count} (mostly ${code.slice(0, 40)})` : count,
+  };
 }
 
 /** Errors without a readable time may be in the window. @throws UserError where they are more than `room`, which change nothing */
-function explainUncounted(read: readonly ReadZone[], { now, window }: CheckInput, room: number): Evidence[] {
-  const sums = read.map(({ name, counts }) => ({ name, ...counts.sum(now.getTime() - window * minuteMs) }));
-  const undated = sums.reduce((sum, one) => sum + one.undated, 0);
-  const cut = sums.filter(({ hasMore }) => hasMore);
+function explainUncounted(read: readonly ReadZone[], input: CheckInput, room: number): Evidence[] {
+  const { undated } = sumWindow(read, input);
   if (undated > room)
     throw new UserError(
       `The CDN reports ${pluralize(undated, 'origin error')} without a readable time, so it is unknown how many are recent.`,
@@ -145,8 +151,15 @@ function explainUncounted(read: readonly ReadZone[], { now, window }: CheckInput
     );
   return [
     ...(undated > 0 ? [toNote(pluralize(undated, 'error'), 'not counted: no readable time')] : []),
-    ...cut.map(({ name }) => toNote(name, 'not all checked: the CDN holds more errors than it returned')),
+    ...findCut(read, input).map(({ name }) =>
+      toNote(name, 'not all checked: the CDN holds more errors than it returned'),
+    ),
   ];
+}
+
+/** Of these zones the CDN holds more errors than it returned. */
+function findCut(read: readonly ReadZone[], input: CheckInput): readonly ReadZone[] {
+  return read.filter((zone) => sumWindow([zone], input).hasMore);
 }
 
 /** A zone with less than this share of all errors, and no more than the threshold, is not named. */
@@ -158,8 +171,7 @@ async function checkErrors(input: CheckInput, isByHost: boolean): Promise<Observ
   const { read, failures } = facts;
   const notes = explainUnread(facts);
   const idOf = ({ id, host = '' }: NamedZone): string => (isByHost ? host : id);
-  const cut = read.filter(({ counts }) => counts.sum(input.now.getTime() - input.window * minuteMs).hasMore);
-  const unread = [...failures.map(({ item }) => item), ...cut].map(idOf);
+  const unread = [...failures.map(({ item }) => item), ...findCut(read, input)].map(idOf);
   const all = sumWindow(read, input, facts.of > read.length);
   const sums = [...Map.groupBy(read, idOf)]
     .map(([id, zones]) => {
@@ -354,8 +366,7 @@ export const risingErrors = defineCondition({
 function judgeRise(zone: ReadZone, input: CheckInput): Judged & { readonly share: number } {
   const { id, name, counts } = zone;
   const { now, window, threshold } = input;
-  const { total, count, text } = sumWindow([zone], input);
-  const { undated, hasMore } = counts.sum(now.getTime() - window * minuteMs);
+  const { total, undated, hasMore, count, text } = sumWindow([zone], input);
   // At the same time of earlier days, of those that are known whole.
   const past = Array.from({ length: usualDays }, (_, nth) => now.getTime() - (nth + 1) * dayMs)
     .map((end) => counts.sum(end - window * minuteMs, end))

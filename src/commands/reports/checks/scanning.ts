@@ -18,7 +18,7 @@ import {
   type Point,
   type Section,
 } from '../../../views/reports/digests/post.ts';
-import type { AccountReads } from '../accounts/reads.ts';
+import type { AccountReads } from '../accounts.ts';
 import {
   type CollectInput,
   chooseBefore,

@@ -3,7 +3,7 @@ import { countOf, formatCount, formatInteger, pluralize } from '../../../views/b
 import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { StoredChange } from '../../zones/history.ts';
-import type { AccountReads } from '../accounts/reads.ts';
+import type { AccountReads } from '../accounts.ts';
 import {
   type CheckInput,
   createNoneThereError,

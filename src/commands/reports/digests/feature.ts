@@ -76,8 +76,7 @@ export const digestFields = z
     channel: z
       .string({ error: 'Pick a channel.' })
       .regex(/^[CG][A-Z0-9]+$/, { error: 'Pick a channel, not a conversation between people.' }),
-    // A form that an earlier version opened has `above` in this list.
-    only: z.enum(['always', 'changed', 'new', 'above'], { error: 'Choose from the list.' }).default('always'),
+    only: z.enum(['always', 'changed', 'new'], { error: 'Choose from the list.' }).default('always'),
     above: z.string().default(''),
   })
   .transform((fields, issues): DigestOrder => {
@@ -90,8 +89,7 @@ export const digestFields = z
     const number = above.trim();
     if (!/^\d{0,9}$/u.test(number))
       wrong('above', `A whole number from 0 to ${formatInteger(views.mostAbove)}.`);
-    else if (only === 'above' && number === '') wrong('only', 'Choose from the list.');
-    const threshold = number === '' && only !== 'above' ? only : { above: Number(number) };
+    const threshold = number === '' ? only : { above: Number(number) };
     return {
       subject: { kinds, targets, only: threshold, timeZone: timezone },
       schedule: { time, everyHours: repeat, zone: timezone, ...days },
@@ -127,7 +125,7 @@ async function preview(
 ): Promise<ModalView> {
   const account = await accounts.open(person, signal);
   const { collected } = await collectDigest(order.subject, { account, now: now(), explain, ...past });
-  return views.renderPreviewed(renderDigest(collected, order.subject), order);
+  return views.renderPreviewed(renderDigest(collected), order);
 }
 
 /** Nothing of the owner’s goes into it, not even what their runs found. */

@@ -18,8 +18,7 @@ import {
   type Section,
 } from '../../../views/reports/digests/post.ts';
 import { type Digest, type DigestSubject, targetTypes } from '../../../views/reports/report.ts';
-import type { AccountReads } from '../accounts/reads.ts';
-import { BudgetSpent } from '../accounts/reads.ts';
+import { type AccountReads, BudgetSpent } from '../accounts.ts';
 import type { CollectResult, Past, ReadFailure } from '../checks/check.ts';
 import { type DigestKindName, digestKinds, findDigestKind } from '../checks/list.ts';
 import { classifyCdnFailure, findLostPlace, findRefusal, pauseReport, pauseReports } from '../life.ts';
@@ -91,7 +90,6 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
 
 async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
   const { digest, run, db, ports, now } = attempt;
-  const { only, timeZone } = digest.subject;
   const signal = AbortSignal.any([attempt.signal, AbortSignal.timeout(collectingMs)]);
   const budget = createErrorBudget(mostFailedRequests);
   const account = await ports.accounts.open(digest.owner, signal, budget, run.by_hand !== null);
@@ -99,7 +97,7 @@ async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
   const explain = (error: unknown) => ports.explain(error, 'digest');
   const about = { account, now: now(), explain, ...past };
   const { collected, baseline } = await collectDigest(digest.subject, about);
-  const { quiet, thread } = renderDigest(collected, digest.subject);
+  const { quiet, thread } = renderDigest(collected);
   const failed = db.updateTable('reports').where('id', '=', digest.id).where('failures', '>', 0);
   await failed.set({ failures: 0 }).execute();
   // A person who presses "Run now" wants to see it.
@@ -111,7 +109,7 @@ async function collectInTime(attempt: Attempt, isLate: boolean): Promise<void> {
     await storePendingBaseline(trx, run, remembered);
     if (isSilent) return acceptBaseline(trx, run);
     const late = isLate ? now().toISOString() : undefined;
-    await putPost(trx, attempt, { arrives: 'sent', order: { only, timeZone }, late, replies: thread.length });
+    await putPost(trx, attempt, { arrives: 'sent', late, replies: thread.length });
   });
 }
 
@@ -147,7 +145,6 @@ async function postInstead(attempt: Attempt, post: Pick<Post, 'arrives' | 'failu
 
 interface Post {
   readonly arrives: FinalPost;
-  readonly order?: Pick<DigestSubject, 'only' | 'timeZone'>;
   /** When it was collected, as ISO text, if that was late. */
   readonly late?: string | undefined;
   readonly failure?: Failure;
@@ -230,14 +227,14 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
 });
 
-async function loadPost(db: Db, { digestId, due, order }: Pick<AboutRun, 'digestId' | 'due' | 'order'>) {
+async function loadPost(db: Db, { digestId, due }: Pick<AboutRun, 'digestId' | 'due'>) {
   const digest = await findDigest(db, digestId);
   const runs = db.selectFrom('report_runs').selectAll();
   const run = await runs
     .where((row) => row.and({ report_id: digestId, due: new Date(due) }))
     .executeTakeFirst();
   const figures = run?.figures ? (JSON.parse(run.figures) as Collected) : undefined;
-  const rendered = order && figures?.form === figuresForm ? renderDigest(figures, order) : undefined;
+  const rendered = figures?.form === figuresForm ? renderDigest(figures) : undefined;
   return digest && run && !digest.deletedAt ? { digest, run, rendered } : undefined;
 }
 
@@ -302,6 +299,7 @@ export async function collectDigest(
   const figures: Record<string, unknown> = {};
   const sections: Partial<Record<DigestKindName, Section>> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
+  const { targets, only, timeZone } = subject;
   const unread: UnreadPart[] = [];
   let firstFailure: ReadFailure | undefined;
   for (const { name, collect } of chosen) {
@@ -310,8 +308,8 @@ export async function collectDigest(
     const found = await collect({
       account,
       now,
-      targets: subject.targets,
-      timeZone: subject.timeZone,
+      targets,
+      timeZone,
       past: history.flatMap(read),
       baseline: byKind[name],
     }).catch((reason: unknown): CollectResult<unknown, unknown> => ({ failures: [{ reason }] }));
@@ -327,7 +325,7 @@ export async function collectDigest(
   if (Object.keys(sections).length === 0 && firstFailure && !(firstFailure.reason instanceof UserError))
     throw firstFailure.reason;
   return {
-    collected: { at: now.toISOString(), form: figuresForm, ...figures, sections, unread },
+    collected: { at: now.toISOString(), form: figuresForm, only, timeZone, ...figures, sections, unread },
     baseline: { byKind },
   };
 }
@@ -347,16 +345,13 @@ function describeFailure(
 }
 
 /** Pure. */
-export function renderDigest(
-  collected: Collected,
-  order: Pick<DigestSubject, 'only' | 'timeZone'>,
-): RenderedDigest {
+export function renderDigest(collected: Collected): RenderedDigest {
   const sections = digestKinds.flatMap(({ name, label }) => {
     const section = collected.sections[name];
     return section ? [{ label, ...section }] : [];
   });
   const unread = collected.unread.map((part) => ({ ...part, name: nameUnread(part) }));
-  return renderSections(sections, unread, order);
+  return renderSections(sections, unread, collected);
 }
 
 function nameUnread({ kind, what }: UnreadPart): string {

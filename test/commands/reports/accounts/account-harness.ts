@@ -4,7 +4,7 @@ import { createCdn } from '../../../../src/api/cdn.ts';
 import type { Person } from '../../../../src/auth/identity.ts';
 import { createKeyStore } from '../../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../../src/auth/keys/sealing.ts';
-import { createAccountReads } from '../../../../src/commands/reports/accounts/reads.ts';
+import { createAccountReads } from '../../../../src/commands/reports/accounts.ts';
 import { createSettingsHistory } from '../../../../src/commands/zones/history.ts';
 import { createZoneLists } from '../../../../src/commands/zones/zone-cache.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';

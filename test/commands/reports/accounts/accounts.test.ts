@@ -4,13 +4,14 @@ import type { OriginErrorEntry } from '../../../../simulator/cdn/model.ts';
 import type { OriginError, OriginErrors } from '../../../../src/api/origin-errors/origin-errors.ts';
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
 import {
+  BudgetSpent,
   countDay,
   type ErrorDay,
   listDaysToRead,
   rememberedDays,
+  requestsPerHour,
   settleMs,
-} from '../../../../src/commands/reports/accounts/error-days.ts';
-import { BudgetSpent, requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
+} from '../../../../src/commands/reports/accounts.ts';
 import { createZoneCache } from '../../../../src/commands/zones/zone-cache.ts';
 import { dayMs, hourMs, minuteMs, toUtcDay } from '../../../../src/lib/time.ts';
 import type { Database } from '../../../../src/store/database.ts';

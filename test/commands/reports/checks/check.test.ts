@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../../../src/api/http/errors.ts';
 import { findCommand } from '../../../../src/commands/registry.ts';
-import { BudgetSpent } from '../../../../src/commands/reports/accounts/reads.ts';
+import { BudgetSpent } from '../../../../src/commands/reports/accounts.ts';
 import { explainFailures, hasMoved, readEach } from '../../../../src/commands/reports/checks/check.ts';
 import { conditions } from '../../../../src/commands/reports/checks/list.ts';
 import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';

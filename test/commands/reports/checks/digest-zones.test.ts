@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { CdnData } from '../../../../simulator/cdn/model.ts';
 import type { ZoneSummary } from '../../../../src/api/zones/summary.ts';
-import type { AccountReads } from '../../../../src/commands/reports/accounts/reads.ts';
+import type { AccountReads } from '../../../../src/commands/reports/accounts.ts';
 import { flattenName } from '../../../../src/commands/reports/checks/check.ts';
 import { zonesDigest } from '../../../../src/commands/reports/checks/zones-digest.ts';
 import { baselineAfterSilence } from '../../../../src/commands/reports/digests/run-digest.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { requestsPerHour } from '../../../../src/commands/reports/accounts/reads.ts';
+import { requestsPerHour } from '../../../../src/commands/reports/accounts.ts';
 import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
