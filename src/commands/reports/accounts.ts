@@ -240,7 +240,7 @@ interface Options extends Owner {
 }
 
 /** Reads the days that can have new entries, and unknown ones from `since` on; returns all that is stored of the zone. @throws ApiError */
-export async function readErrorDays(
+async function readErrorDays(
   { db, now, originErrors, ...owner }: Options,
   zoneId: string,
   since?: number,
@@ -427,7 +427,7 @@ function ownerOf(person: Person) {
 }
 
 /** Errors of zones since a moment, as far as jobs of this person have read logs since then. */
-export async function sumRecentErrors(
+async function sumRecentErrors(
   db: Db,
   { person, fingerprint }: Owner,
   since: Date,
@@ -451,7 +451,7 @@ export async function sumRecentErrors(
 }
 
 /** The zones in whose logs jobs of a person found errors since yesterday, and those that channels are about. */
-export async function findKnownZones(db: Db, owner: Owner, at: Date): Promise<KnownOfZones> {
+async function findKnownZones(db: Db, owner: Owner, at: Date): Promise<KnownOfZones> {
   const yesterday = new Date(startOfDay(toUtcDay(at)) - dayMs);
   const failing = await sumRecentErrors(db, owner, yesterday);
   const channels = db

@@ -24,6 +24,7 @@ import {
   type AlertCondition,
   type AlertSubject,
   type DigestOrder,
+  dayNames,
   describeEvery,
   describeOrder,
   describeSubject,
@@ -69,13 +70,9 @@ export const mostAbove = 999_999_999;
 export const weekdayChoices: Readonly<Record<string, { label: string; days: readonly number[] }>> = {
   daily: { label: 'Every day', days: [1, 2, 3, 4, 5, 6, 7] },
   workdays: { label: 'Workdays (Monday to Friday)', days: [1, 2, 3, 4, 5] },
-  mon: { label: 'Mondays', days: [1] },
-  tue: { label: 'Tuesdays', days: [2] },
-  wed: { label: 'Wednesdays', days: [3] },
-  thu: { label: 'Thursdays', days: [4] },
-  fri: { label: 'Fridays', days: [5] },
-  sat: { label: 'Saturdays', days: [6] },
-  sun: { label: 'Sundays', days: [7] },
+  ...Object.fromEntries(
+    dayNames.map((day, nth) => [day.slice(0, 3).toLowerCase(), { label: `${day}s`, days: [nth + 1] }]),
+  ),
 };
 
 export function renderDigestForm(values: Values, notes: FormNotes, allKinds: readonly Topic[]): ModalView {
@@ -175,15 +172,8 @@ const targetHints = {
 export function renderAlertForm(
   values: Values,
   notes: FormNotes,
-  {
-    condition,
-    every,
-    conditions,
-  }: {
-    readonly condition: AlertCondition;
-    readonly every: number;
-    readonly conditions: readonly AlertCondition[];
-  },
+  condition: AlertCondition,
+  conditions: readonly AlertCondition[],
 ): ModalView {
   const { all, one } = createReader(values);
   const timezone = one('timezone') ?? 'UTC';
@@ -227,7 +217,7 @@ export function renderAlertForm(
         everyChoices.filter((one) => one >= leastEvery),
         describeEvery,
       ),
-      { chosen: String(every) },
+      { chosen: one(`every:${name}`) ?? String(leastEvery) },
     ),
     channelSelect('channel', 'Where', {
       chosen: one('channel'),

@@ -309,7 +309,7 @@ export function describeEvery(minutes: number): string {
   return minutes === 24 * 60 ? 'every day' : `every ${formatPeriod(minutes)}`;
 }
 
-const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+export const dayNames = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 'timeZone'>): string {
   if (!hours) return '';

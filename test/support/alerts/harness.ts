@@ -21,7 +21,7 @@ const everyFive: AlertSubject = {
 /** Settings of an alert with its condition by name. */
 export type TestSubject = Partial<Omit<AlertSubject, 'condition'>> & { readonly condition?: ConditionName };
 
-export function toSubject({ condition = 'zone-state', ...settings }: TestSubject): AlertSubject {
+function toSubject({ condition = 'zone-state', ...settings }: TestSubject): AlertSubject {
   const found = findCondition(condition);
   const initial = { threshold: found.threshold?.initial ?? 0, window: found.window?.initial ?? 0 };
   return { ...everyFive, ...initial, ...settings, condition: found };

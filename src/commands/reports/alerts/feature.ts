@@ -26,7 +26,8 @@ import { readOriginHost } from '../../origin-errors/choose-zones.ts';
 import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { originErrors } from '../checks/errors.ts';
-import { conditions, evaluate, findCondition } from '../checks/list.ts';
+import { conditions, evaluate } from '../checks/list.ts';
+import { zoneState } from '../checks/zones.ts';
 import { defineReportFeature, findManaged, findReady, findReport, ownMessage } from '../feature.ts';
 
 const numbers = z.string().optional();
@@ -139,19 +140,7 @@ function parseDays(names: string): number[] | undefined {
   return allDays.filter((day) => chosen.some((days) => days.includes(day)));
 }
 
-/** The condition that is chosen, and how often it is checked. The default of the condition before is no choice. */
-export function readChoice(fields: Fields) {
-  const condition =
-    conditions.find(({ name }) => name === fields['condition']) ?? findCondition('zone-state');
-  const { leastEvery: usual = 5 } = condition;
-  const [field = '', value] = Object.entries(fields).find(([name]) => name.startsWith('every:')) ?? [];
-  const before = conditions.find(({ name }) => field === `every:${name}`) ?? condition;
-  const chosen = Number([value ?? []].flat()[0] ?? usual);
-  const isDefault = before !== condition && chosen === (before.leastEvery ?? 5);
-  return { condition, every: isDefault ? usual : Math.max(usual, chosen) };
-}
-
-export function writeFields({ subject, channel }: AlertOrder): Fields {
+function writeFields({ subject, channel }: AlertOrder): Fields {
   const { targets, threshold, window, every, hours, timeZone, names, lifeSign } = subject;
   const { name, target, ...takes } = subject.condition;
   return {
@@ -221,7 +210,10 @@ export const alert = defineReportFeature('alert', {
     return { condition: name, ...(takesZones ? { [`target:${target}`]: zones } : {}) };
   },
   writeFields,
-  render: (fields, notes) => views.renderAlertForm(fields, notes, { ...readChoice(fields), conditions }),
+  render(fields, notes) {
+    const chosen = conditions.find(({ name }) => name === fields['condition']);
+    return views.renderAlertForm(fields, notes, chosen ?? zoneState, conditions);
+  },
   redrawsOn: ['condition'],
   findProblem: findGroupProblem,
   targetsOf: ({ condition: { target }, targets }) => ({

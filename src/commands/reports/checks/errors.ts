@@ -22,7 +22,7 @@ import {
 } from '../../../views/reports/digests/post.ts';
 import { type Evidence, formatRunTime, type Part } from '../../../views/reports/report.ts';
 import { chooseZones, mostLogs, readOriginHost } from '../../origin-errors/choose-zones.ts';
-import { type ErrorCounts, rememberedDays } from '../accounts.ts';
+import type { ErrorCounts } from '../accounts.ts';
 import {
   assertListed,
   type CheckInput,
@@ -276,10 +276,8 @@ function findNewCodes(read: readonly ReadZone[], memory: CodeMemory | undefined)
     return { zone, codes, isLearning: last === undefined };
   });
   const asOf = read.map(({ id, counts }): [string, number] => [id, counts.asOf.getTime()]);
-  const newest = Math.max(0, ...asOf.map(([, at]) => at));
-  const remembered = Object.entries(before).filter(([, at]) => at > newest - rememberedDays * dayMs);
-  const all = rank(new Map([...remembered, ...asOf])).slice(0, mostRemembered);
-  return { found, memory: { zones: Object.fromEntries(all) } };
+  const zones = rank(new Map([...Object.entries(before), ...asOf])).slice(0, mostRemembered);
+  return { found, memory: { zones: Object.fromEntries(zones) } };
 }
 
 export const newCodes = defineCondition({

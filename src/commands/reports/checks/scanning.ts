@@ -30,7 +30,6 @@ import {
   judgeEach,
   moreThan,
   noise,
-  type Past,
   readEach,
   sumReported,
 } from './check.ts';
@@ -143,7 +142,9 @@ function compareDays(
   input: CollectInput<readonly { readonly id: string }[]>,
 ) {
   const { since, base } = findEarlier(input, (scans) => scans.find((found) => found.id === id));
-  const days = countDaysSince(base, input.now);
+  // Clocks may have changed, and runs be late.
+  const passed = base ? Math.round((input.now.getTime() - base.at) / dayMs) : 1;
+  const days = Math.min(7, Math.max(1, passed));
   const byDay = new Map(metrics.days.flatMap((day) => (day.day === undefined ? [] : [[day.day, day]])));
   const whole = [...byDay.keys()].filter((day) => day < toUtcDay(input.now)).toSorted();
   const last = whole.at(-1);
@@ -174,12 +175,6 @@ function compareDays(
     isPartial: blocked.includes(undefined),
     perDay: now === undefined ? undefined : { now, ...chooseBefore(average(7), average(days)) },
   };
-}
-
-/** From 1 to 7. */
-export function countDaysSince(base: Past<unknown> | undefined, now: Date): number {
-  if (!base) return 1;
-  return Math.min(7, Math.max(1, Math.round((now.getTime() - base.at) / dayMs)));
 }
 
 function daysBefore(days: number): string {

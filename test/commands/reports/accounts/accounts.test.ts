@@ -197,33 +197,18 @@ test('counts of a zone begin with two days, then read today alone and count what
   expect((await log.look(log.another())).sum(from).total).toBe(7);
 });
 
-test('counts of a zone read yesterday once more around midnight, and count its late entries', async () => {
-  const log = await startLog(await embedded.emptyDatabase());
-  log.moveTo('2026-11-20T23:58:00Z');
-  log.add('2026-11-20T23:57:00Z');
-  await log.look();
-  log.days();
-  const seen: [string[], number][] = [];
-  for (const [iso, entry] of [
-    ['2026-11-21T00:03:00Z', '2026-11-20T23:59:00Z'],
-    ['2026-11-21T00:10:00Z', '2026-11-21T00:01:00Z'],
-    ['2026-11-21T00:20:00Z', '2026-11-21T00:19:00Z'],
-    ['2026-11-21T00:36:00Z', '2026-11-21T00:30:00Z'],
-    // Three days without a look.
-    ['2026-11-23T08:00:00Z', '2026-11-22T12:00:00Z'],
-  ] as const) {
-    log.moveTo(iso);
-    log.add(entry);
-    const counts = await log.look();
-    seen.push([log.days(), counts.sum(counts.since).total]);
-  }
-  expect(seen).toEqual([
-    [['11-20', '11-21'], 2],
-    [['11-20', '11-21'], 3],
-    [['11-20', '11-21'], 4],
-    [['11-21'], 5],
-    [['11-21', '11-22', '11-23'], 6],
-  ]);
+test.each([
+  ['until it has settled yesterday once more', '20T23:58', '21T00:10', ['20', '21']],
+  ['then once, for what came late', '21T00:10', '21T00:20', ['20', '21']],
+  ['afterwards today alone', '21T00:20', '21T00:36', ['21']],
+  ['what was missed', '21T00:36', '23T08:00', ['21', '22', '23']],
+])('a reading reads %s', (_, before, now, expected) => {
+  const known = ['20', '21'].map((day) => ({
+    day: `2026-11-${day}`,
+    readAt: Date.parse(`2026-11-${before}Z`),
+  }));
+  const days = listDaysToRead({ known: known as ErrorDay[], at: new Date(`2026-11-${now}Z`) });
+  expect(days.map(({ day }) => day.slice(-2))).toEqual(expected);
 });
 
 describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
@@ -343,16 +328,6 @@ describe('one download of a day', () => {
       entry('5', start + dayMs - 1),
     ]);
     expect([sumOf(day), day.undated]).toEqual([2, 1]);
-  });
-
-  test('notices a code once', async () => {
-    const first = await countLog([entry('1', start, 'a')], { at: start + hourMs });
-    const second = await countLog([entry('1', start, 'a'), entry('2', start, 'b')], {
-      before: first,
-      at: start + 2 * hourMs,
-    });
-    const third = await countLog([entry('2', start, 'b')], { before: second, at: start + 3 * hourMs });
-    expect(third.noticed).toEqual({ a: 0, b: start + 2 * hourMs });
   });
 
   test('counts codes beyond forty as no code', async () => {

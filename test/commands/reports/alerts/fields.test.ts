@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  alertFields,
-  parseHours,
-  readChoice,
-  writeFields,
-} from '../../../../src/commands/reports/alerts/feature.ts';
-import type { ConditionName } from '../../../../src/commands/reports/checks/list.ts';
+import { alertFields, parseHours } from '../../../../src/commands/reports/alerts/feature.ts';
 import { describeHours } from '../../../../src/views/reports/report.ts';
-import { toSubject } from '../../../support/alerts/harness.ts';
 
 test.each([
   ['Mon-Fri 08:00-18:00', { weekdays: [1, 2, 3, 4, 5], from: '08:00', until: '18:00' }],
@@ -43,23 +36,6 @@ test('hours are read back from the words that describe them', () => {
   );
 });
 
-const redrawn = (every: number, name: ConditionName, condition: string) => {
-  const subject = toSubject({ condition: name, every });
-  return readChoice({ ...writeFields({ channel: 'C0OPS0000', subject }), condition }).every;
-};
-
-test.each([
-  ['certificate-ending', 1440, 'zone-state', 5],
-  ['settings', 15, 'errors', 5],
-  ['settings', 60, 'errors', 60],
-  ['zone-state', 5, 'settings', 15],
-  ['zone-state', 10, 'settings', 15],
-  ['zone-state', 30, 'settings', 30],
-  ['zone-state', 30, 'zone-state', 30],
-] as const)('%s every %i minutes, changed to %s: every %i', (condition, every, other, expected) => {
-  expect(redrawn(every, condition, other)).toBe(expected);
-});
-
 test.each<[string, object, boolean]>([
   ['drawn for it', { 'every:zone-state': '5', every: '5' }, true],
   ['drawn for another condition', { 'every:certificate-ending': '1440', every: '1440' }, false],
@@ -67,9 +43,4 @@ test.each<[string, object, boolean]>([
 ])('a form %s is saved: it never takes what another condition had', (_, fields, isSaved) => {
   const read = alertFields.safeParse({ condition: 'zone-state', timezone: 'UTC', ...fields });
   expect(read.success).toBe(isSaved);
-});
-
-test('a new form has what its condition has by default', () => {
-  expect(readChoice({ condition: 'certificate-ending' }).every).toBe(1440);
-  expect(readChoice({ condition: 'zone-limit' }).every).toBe(5);
 });

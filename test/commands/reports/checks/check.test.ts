@@ -4,7 +4,6 @@ import { findCommand } from '../../../../src/commands/registry.ts';
 import { BudgetSpent } from '../../../../src/commands/reports/accounts.ts';
 import { explainFailures, hasMoved, readEach } from '../../../../src/commands/reports/checks/check.ts';
 import { conditions } from '../../../../src/commands/reports/checks/list.ts';
-import { countDaysSince } from '../../../../src/commands/reports/checks/scanning.ts';
 import { parseWords } from '../../../../src/commands/words.ts';
 
 const failed = (code: ApiError['code']) => new ApiError({ code, operation: 'Get', sent: true });
@@ -80,15 +79,4 @@ test('a change is a quarter, more than noise', () => {
   expect(hasMoved({ now: 9, before: 0 }, 10)).toBe(false);
   expect(hasMoved({ now: 11, before: 0 }, 10)).toBe(true);
   expect(hasMoved({ now: 100 }, 10)).toBe(false);
-});
-
-test('the days since the run before, from one to seven', () => {
-  const now = new Date('2026-11-21T09:00:00Z');
-  const since = (at: string) => countDaysSince({ at: Date.parse(at), figures: 0 }, now);
-  expect(countDaysSince(undefined, now)).toBe(1);
-  expect(since('2026-11-21T03:00:00Z')).toBe(1);
-  // The clocks changed, the run was late.
-  expect(since('2026-11-20T10:05:00Z')).toBe(1);
-  expect(since('2026-11-18T09:00:00Z')).toBe(3);
-  expect(since('2026-09-18T09:00:00Z')).toBe(7);
 });
