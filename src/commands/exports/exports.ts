@@ -2,7 +2,14 @@ import { randomBytes } from 'node:crypto';
 import type { Selectable, UpdateObject } from 'kysely';
 import { z } from 'zod';
 import type { Audit } from '../../auth/audit/audit.ts';
-import { type Installation, type People, type Person, tenantId } from '../../auth/identity.ts';
+import {
+  type Installation,
+  type People,
+  type Person,
+  readPerson,
+  tenantId,
+  toPersonColumns,
+} from '../../auth/identity.ts';
 import type { Authorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
@@ -102,14 +109,6 @@ export function toExportSummary(row: ExportRow): ExportSummary {
   };
 }
 
-export function requesterOf(row: ExportRow): Person {
-  return { ...installationOf(row), userId: row.user_id };
-}
-
-export function installationOf(row: Pick<ExportRow, 'team_id' | 'enterprise_id'>): Installation {
-  return { teamId: row.team_id, enterpriseId: row.enterprise_id ?? undefined };
-}
-
 export async function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
   return db.selectFrom('exports').selectAll().where('id', '=', id).executeTakeFirst();
 }
@@ -147,15 +146,19 @@ export async function moveExport(
     .executeTakeFirst();
 }
 
-interface FinishContext {
-  readonly ports: Pick<ExportPorts, 'audit' | 'outbox'>;
-  readonly now: () => Date;
+/** Ends an export, its message and its audit record in one. False if it has moved on already. */
+export function finishExport(
+  options: ExportOptions,
+  move: ExportMove,
+  outcome: ExportOutcome,
+  sha256?: string,
+): Promise<boolean> {
+  return options.db.transaction().execute((trx) => finishIn(trx, options, move, outcome, sha256));
 }
 
-/** Ends an export, its message and its audit record in one. False if it has moved on already. */
-export async function finishExport(
+async function finishIn(
   trx: Trx,
-  { ports, now }: FinishContext,
+  { ports, now }: ExportOptions,
   move: ExportMove,
   outcome: ExportOutcome,
   sha256?: string,
@@ -163,7 +166,7 @@ export async function finishExport(
   const ending = JSON.stringify(outcome);
   const row = await moveExport(trx, move, { state: outcome.kind, ending, ended_at: now() });
   if (!row) return false;
-  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, { ports });
+  if (!(await ports.outbox.edit(trx, exportMessageId(row.id)))) await putEndNotice(trx, row, ports.outbox);
   const { request, rows, bytes } = toExportSummary(row);
   await ports.audit.record(
     {
@@ -196,17 +199,13 @@ export function exportMessageId(id: string): string {
 }
 
 /** Tells the person directly where the export's message cannot. Files say for themselves that it is done. */
-async function putEndNotice(
-  trx: Trx,
-  row: ExportRow,
-  { ports }: { readonly ports: Pick<ExportPorts, 'outbox'> },
-): Promise<void> {
+async function putEndNotice(trx: Trx, row: ExportRow, outbox: Outbox): Promise<void> {
   if (row.state === 'done' && row.row_count > 0) return;
-  await ports.outbox.put(trx, {
+  await outbox.put(trx, {
     id: `export-end:${row.id}`,
     kind: endNotice,
     about: { id: row.id },
-    installation: installationOf(row),
+    installation: readPerson(row),
     to: { places: [row.user_id] },
     doubt: 'once',
   });
@@ -246,12 +245,12 @@ const exportMessage = defineMessage({
     if (!row) return;
     const { message, hint, reference } = explainUnposted(ended, row);
     const outcome: ExportOutcome = { kind: 'failed', failure: { message, hint, reference } };
-    const isEnded = await finishExport(trx, context, { id, from: ['asked'] }, outcome);
-    if (!isEnded) await putEndNotice(trx, row, context);
+    const isEnded = await finishIn(trx, context, { id, from: ['asked'] }, outcome);
+    if (!isEnded) await putEndNotice(trx, row, context.ports.outbox);
   },
   async editFailed(trx, { about }, context: ExportContext) {
     const row = await findExport(trx, about.id);
-    if (row) await putEndNotice(trx, row, context);
+    if (row) await putEndNotice(trx, row, context.ports.outbox);
   },
 });
 
@@ -304,11 +303,13 @@ export type ExportService = ReturnType<typeof createExportService>;
 const mostUnderWay = 3;
 const expiresMs = 15 * minuteMs;
 
-export function createExportService(options: {
+interface ExportOptions {
   readonly db: Db;
   readonly ports: Pick<ExportPorts, 'outbox' | 'audit'>;
   readonly now: () => Date;
-}) {
+}
+
+export function createExportService(options: ExportOptions) {
   const { db, ports, now } = options;
 
   async function findIn(person: Person, id: string): Promise<ExportRow | undefined> {
@@ -316,10 +317,8 @@ export function createExportService(options: {
     return row?.tenant === tenantId(person) && row.request !== null ? row : undefined;
   }
 
-  async function stop(id: string, by: string): Promise<boolean> {
-    const move = { id, from: cancellable };
-    return db.transaction().execute((trx) => finishExport(trx, options, move, { kind: 'cancelled', by }));
-  }
+  const stop = (id: string, by: string): Promise<boolean> =>
+    finishExport(options, { id, from: cancellable }, { kind: 'cancelled', by });
 
   return {
     /** Begins when its message is posted. The caller has checked the permission. @throws UserError for too many. */
@@ -332,19 +331,17 @@ export function createExportService(options: {
         assertRoom(await open.execute(), request, channel);
         const row = {
           id: randomBytes(9).toString('base64url'),
-          tenant,
-          enterprise_id: person.enterpriseId ?? null,
-          team_id: person.teamId,
-          user_id: person.userId,
+          ...toPersonColumns(person),
           channel: channel ?? null,
           request,
           asked_at: now(),
+          state: 'asked',
+          attempt: 0,
+          row_count: 0,
+          byte_count: 0,
+          files: '[]',
         };
-        const nothing = { state: 'asked', attempt: 0, row_count: 0, byte_count: 0, files: '[]' };
-        await trx
-          .insertInto('exports')
-          .values({ ...row, ...nothing })
-          .execute();
+        await trx.insertInto('exports').values(row).execute();
         await ports.outbox.put(trx, {
           id: exportMessageId(row.id),
           kind: exportMessage,

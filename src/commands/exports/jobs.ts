@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { readPerson } from '../../auth/identity.ts';
 import { decidePosting } from '../../auth/policy/authorizer.ts';
 import type { Policy } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
@@ -14,7 +15,6 @@ import { formatDuration } from '../../views/blocks/format.ts';
 import {
   type ExportOutcome,
   type ExportRequest,
-  type Phase,
   renderFileComment,
   renderProgress,
   renderUnderWay,
@@ -31,10 +31,8 @@ import {
   exportMessageId,
   findExport,
   finishExport,
-  installationOf,
   moveExport,
   readFiles,
-  requesterOf,
   selectWithFiles,
   toExportSummary,
 } from './exports.ts';
@@ -68,7 +66,7 @@ export const runExportJob: Job<{ id: string }, ExportPorts> = {
       { state: 'running', run, attempt: sql<number>`attempt + 1` },
     );
     // The attempt before may have died while Slack was asked to show the files.
-    if (!row) return finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
+    if (!row) return void (await finishExport(context, { id, from: ['sharing'] }, { kind: 'unknown' }));
     const at = (await ports.outbox.find(db, exportMessageId(id)))?.posted;
     if (!at) throw new Error('an export runs without a message');
     await attempt({ row, at, context, move: { id, run, from: ['running', 'sharing'] } });
@@ -76,8 +74,8 @@ export const runExportJob: Job<{ id: string }, ExportPorts> = {
   async putAside(stored, context) {
     const { id } = stored as { id: string };
     const failure = context.ports.explain(abandoned, 'event-logs');
-    await finish(context, { id, from: cancellable }, { kind: 'failed', failure });
-    await finish(context, { id, from: ['sharing'] }, { kind: 'unknown' });
+    await finishExport(context, { id, from: cancellable }, { kind: 'failed', failure });
+    await finishExport(context, { id, from: ['sharing'] }, { kind: 'unknown' });
   },
 };
 
@@ -86,15 +84,6 @@ interface Attempt {
   readonly at: Posted;
   readonly context: ExportContext;
   readonly move: ExportMove;
-}
-
-async function finish(
-  context: ExportContext,
-  move: ExportMove,
-  outcome: ExportOutcome,
-  sha256?: string,
-): Promise<void> {
-  await context.db.transaction().execute((trx) => finishExport(trx, context, move, outcome, sha256));
 }
 
 async function attempt(about: Attempt): Promise<void> {
@@ -106,7 +95,7 @@ async function attempt(about: Attempt): Promise<void> {
   let isSharing = false;
   try {
     await authorize(about);
-    const gathered = await thread.gather(await ports.cdnKey(requesterOf(row)), one.request, reporter.signal);
+    const gathered = await thread.gather(await ports.cdnKey(readPerson(row)), one.request, reporter.signal);
     const { rows, figures, unread } = gathered;
     const files = rows > 0 ? gathered.files.length : 0;
     if (files > 0)
@@ -120,15 +109,15 @@ async function attempt(about: Attempt): Promise<void> {
       top: { action: figures.top.action, country: figures.top.country },
     };
     const [first] = gathered.files;
-    await finish(context, move, { kind: 'done', files, summary, unread }, first?.sha256);
+    await finishExport(context, move, { kind: 'done', files, summary, unread }, first?.sha256);
   } catch (error) {
     await reporter.stop();
     if (isSharing && !(error instanceof SlackFailure && error.outcome === 'refused')) {
       log.error({ error, id: one.id }, 'unknown whether export was posted');
-      await finish(context, move, { kind: 'unknown' });
+      await finishExport(context, move, { kind: 'unknown' });
     } else {
       const outcome = await handleFailure(about, error, reporter.signal);
-      if (outcome) await finish(context, move, outcome);
+      if (outcome) await finishExport(context, move, outcome);
     }
   } finally {
     await thread.close();
@@ -162,7 +151,7 @@ async function handleFailure(
   if (!isWaiting) return showOutcomeAgain(about);
   const pause = `${why} Trying again in ${formatDuration(retryAfterMs)}.`;
   await ports
-    .slack(installationOf(row), signal)
+    .slack(readPerson(row), signal)
     .update(at, renderUnderWay(one, pause))
     .catch((failure: unknown) => log.warn({ error: failure, id: one.id }, 'export pause could not be shown'));
   return undefined;
@@ -176,16 +165,13 @@ async function showOutcomeAgain({ row: { id }, context: { db, ports } }: Attempt
 
 /** Settings, groups and keys may have changed since the form. */
 async function authorize({ row, context: { ports } }: Attempt): Promise<Policy> {
-  const authorizer = ports.authorizer(requesterOf(row));
+  const authorizer = ports.authorizer(readPerson(row));
   const decision = await decidePosting(authorizer, 'export', row.channel ?? undefined);
   if (decision.allowed) return authorizer.policy();
   ports.refused(decision.reason);
-  const { message, hint } = renderRefusal(decision, ports.people(installationOf(row)).missingScopes());
+  const { message, hint } = renderRefusal(decision, ports.people(readPerson(row)).missingScopes());
   throw new UserError(`<@${row.user_id}>: ${message}`, hint);
 }
-
-// Slack answers fifty such questions a minute, and the form has just asked.
-const audienceKnownMs = 30_000;
 
 async function send(
   about: Attempt,
@@ -200,18 +186,14 @@ async function send(
     const name = nameFile(one.request, content.kind === 'safe' ? '-spreadsheet' : '');
     return { name, title: name, mimetype: 'text/csv', content };
   });
-  reporter.setPhase(
-    'sending',
-    gathered.files.reduce((sum, { length }) => sum + length, 0),
-  );
-  const slack = context.ports.slack(installationOf(row), reporter.signal);
+  reporter.showSending(gathered.files.reduce((sum, { length }) => sum + length, 0));
+  const slack = context.ports.slack(readPerson(row), reporter.signal);
   await slack.share(files, {
     channel: at.channel,
     comment: renderFileComment(one, figures, gathered.files[0]?.sha256 ?? ''),
     async beforeShare(ids) {
       const policy = await authorize(about);
-      const isKnown = context.now().getTime() - row.asked_at.getTime() < audienceKnownMs;
-      if (row.channel !== null && !isKnown)
+      if (row.channel !== null)
         assertOwnAudience('export', row.channel, await slack.readAudience(row.channel), policy);
       // Cancelling and sharing exclude each other.
       const isMoved = await moveExport(
@@ -240,11 +222,10 @@ type ProgressReporter = ReturnType<typeof startProgressReporter>;
 function startProgressReporter({ row, at, move, context }: Attempt, thread: ExportThread) {
   const { db, log, now, ports } = context;
   const one = toExportSummary(row);
-  const slack = ports.slack(installationOf(row), context.signal);
+  const slack = ports.slack(readPerson(row), context.signal);
   const controller = new AbortController();
   const stopped = new AbortController();
   const begun = now().getTime();
-  let phase: Phase = 'starting';
   let toSend: number | undefined;
   let quietUntil = 0;
 
@@ -253,10 +234,11 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
     if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes }))) return controller.abort(taken);
     if (now().getTime() - begun > overdueMs) return controller.abort(overdue);
     if (now().getTime() < quietUntil) return;
-    const isReading = phase === 'starting' && bytes > 0;
-    const shown = isReading
-      ? ({ phase: 'reading', bytes, of: announced } as const)
-      : { phase, bytes: sent, of: toSend };
+    const phase = bytes > 0 ? 'reading' : 'starting';
+    const shown =
+      toSend === undefined
+        ? ({ phase, bytes, of: announced } as const)
+        : ({ phase: 'sending', bytes: sent, of: toSend } as const);
     const elapsedMs = now().getTime() - one.askedAt.getTime();
     await slack.update(at, renderProgress(one, { ...shown, rows, elapsedMs, attempt: row.attempt }));
   };
@@ -273,8 +255,7 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
   return {
     /** Aborted with `taken` or `overdue`, or when the bot stops. */
     signal: AbortSignal.any([context.signal, controller.signal]),
-    setPhase(next: Phase, bytes?: number): void {
-      phase = next;
+    showSending(bytes: number): void {
       toSend = bytes;
     },
     /** Waits for the last request, so that no older message replaces the end, and stores what was read. */
@@ -329,7 +310,7 @@ async function deleteDue(tenant: string, context: ExportContext): Promise<void> 
   const any = await rows.limit(1).executeTakeFirst();
   if (!any) return;
   // The policy of any requester is the tenant's.
-  const { exportKeepDays } = await ports.authorizer(requesterOf(any)).policy({ fresh: true });
+  const { exportKeepDays } = await ports.authorizer(readPerson(any)).policy({ fresh: true });
   if (exportKeepDays === 0) return;
   const endedBefore = new Date(now().getTime() - exportKeepDays * dayMs);
   // Random, so that files that cannot be deleted do not keep the others.
@@ -348,7 +329,7 @@ async function deleteDue(tenant: string, context: ExportContext): Promise<void> 
 async function deleteFiles(row: ExportRow, afterDays: number, context: ExportContext): Promise<void> {
   const { db, now, ports, signal } = context;
   const files = readFiles(row);
-  const slack = ports.slack(installationOf(row), signal);
+  const slack = ports.slack(readPerson(row), signal);
   for (const file of files) await slack.deleteFile(file);
   await db.transaction().execute(async (trx) => {
     await trx.updateTable('exports').set({ files_deleted_at: now() }).where('id', '=', row.id).execute();

@@ -63,7 +63,7 @@ export interface ExportSummary {
   readonly filesDeletedAt: Date | undefined;
 }
 
-export type Phase = 'starting' | 'reading' | 'sending';
+type Phase = 'starting' | 'reading' | 'sending';
 
 interface Progress {
   readonly phase: Phase;
