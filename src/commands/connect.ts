@@ -6,6 +6,7 @@ import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
 import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
+import { renderApiKeys } from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
@@ -216,14 +217,9 @@ const endToken: Action = {
   async run(id, context) {
     const { audit, clientTokens, person } = context;
     const hasEnded = await clientTokens.end(person, id);
+    const { userId } = person;
     if (hasEnded)
-      await audit.record({
-        tenant: tenantId(person),
-        actor: person.userId,
-        event: 'token-ended',
-        subject: person.userId,
-        detail: {},
-      });
+      await audit.record({ tenant: tenantId(person), actor: userId, event: 'token-ended', subject: userId });
     return showTokens(context, hasEnded ? 'Revoked.' : 'It was already revoked or expired.');
   },
 };
@@ -273,4 +269,39 @@ async function showTokens(context: Context, done?: string) {
     isOff: (policy.assistant ?? 'off') === 'off',
     done,
   });
+}
+
+export const apiKeys: Feature = {
+  name: 'api-keys',
+  commands: [
+    {
+      name: 'keys',
+      aliases: ['apikeys', 'api-keys'],
+      usage: 'keys',
+      summary: 'API keys of the account: IDs, roles, last four characters, which one is yours',
+      label: 'API keys',
+      examples: ['keys'],
+      needs: 'read',
+      shares: 'never',
+      run: (_, context) => listKeys(context),
+    },
+  ],
+};
+
+async function listKeys(context: Context): Promise<Message> {
+  const cdn = await context.cdn();
+  try {
+    const { keys, skipped } = await cdn.apiKeys.list();
+    return renderApiKeys(keys, skipped, context.now());
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'key_refused') throw error;
+    // Restricted keys are refused only here. A deleted key is refused here, too, and reported as such.
+    await cdn.pullZones.firstPage();
+    throw new UserError(
+      'Your key can’t list API keys: it works for zones, so it is a restricted key.',
+      'Only the account’s own key can list keys; keys of sub-users and scoped keys cannot. ' +
+        'Your other commands keep working. To see the list, connect the account’s key.',
+      'connect',
+    );
+  }
 }

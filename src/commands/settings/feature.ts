@@ -13,6 +13,7 @@ import {
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
+import { probes, renderFindings } from '../../views/doctor.ts';
 import { renderAnswer } from '../../views/operations/approvals.ts';
 import * as views from '../../views/settings/settings.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Picker } from '../define.ts';
@@ -344,4 +345,25 @@ export const settings: Feature = {
   actions: [editAction, reviewAction, undoAction, confirmAction, rejectAction],
   forms: [settingsForm],
   pickers: [groupPicker],
+};
+
+export const doctor: Feature = {
+  name: 'doctor',
+  commands: [
+    {
+      name: 'doctor',
+      aliases: ['diagnose', 'health'],
+      usage: 'doctor',
+      summary: 'Checks this bot: what is wrong here, and how to fix it',
+      examples: ['doctor'],
+      needs: 'admin',
+      shares: 'never',
+      async *run(_words, { doctor: service, person, now }) {
+        // Each answer replaces the one before: private answers show whether they take charts and tables, and none stays.
+        await service.retryNativeBlocks(person);
+        yield* Object.values(probes);
+        yield renderFindings(await service.examine(person), now());
+      },
+    },
+  ],
 };
