@@ -95,12 +95,10 @@ async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
   await takeLock(trx, `audit/${facts.tenant}`);
   const [last] = await findRecentAudit(trx, facts.tenant, 1);
   const record = { ...facts, seq: (last?.seq ?? 0) + 1, at: now(), prevHash: last?.hash ?? genesisHash };
-  const { detail, requestId: request_id, prevHash: prev_hash, ...columns } = record;
-  const encoded = { detail: JSON.stringify(detail), request_id, prev_hash, hash: hashRecord(record) };
-  await trx
-    .insertInto('audit_records')
-    .values({ ...columns, ...encoded })
-    .execute();
+  const { requestId: request_id, prevHash: prev_hash, ...columns } = record;
+  const encoded = { detail: JSON.stringify(columns.detail), hash: hashRecord(record) };
+  const row = { ...columns, ...encoded, request_id, prev_hash };
+  await trx.insertInto('audit_records').values(row).execute();
 }
 
 /** Altered rows are shown too. */

@@ -57,11 +57,8 @@ export function createKeyLinks(options: { db: Db; sealer: Pick<Sealer, 'macs'>; 
     await close(person);
     const made_at = now();
     const life = { made_at, expires_at: new Date(made_at.getTime() + lifetimeMs), refusals: 0, renewals: 0 };
-    const owner = { ...toPersonColumns(person), shown_for: shownFor };
-    await db
-      .insertInto('key_links')
-      .values({ token_hash: hashOf(token), ...owner, ...life })
-      .execute();
+    const row = { token_hash: hashOf(token), ...toPersonColumns(person), shown_for: shownFor, ...life };
+    await db.insertInto('key_links').values(row).execute();
     return token;
   };
 
@@ -179,10 +176,8 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
       const made_at = now();
       const expires_at = new Date(made_at.getTime() + Math.min(days, longestTokenDays) * dayMs);
       const owner = { ...toPersonColumns(person), key_version: key.version };
-      await db
-        .insertInto('client_tokens')
-        .values({ token_hash: hashOf(token), ...owner, name, made_at, expires_at })
-        .execute();
+      const row = { token_hash: hashOf(token), ...owner, name, made_at, expires_at };
+      await db.insertInto('client_tokens').values(row).execute();
       return { token, expiresAt: expires_at };
     },
     async find(token: string): Promise<{ readonly person: Person; readonly name: string } | undefined> {

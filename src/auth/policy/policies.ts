@@ -43,11 +43,9 @@ export function createPolicies({ db, audit, now }: { db: Db; audit: Audit; now: 
       const saved = await db.transaction().execute(async (trx) => {
         await takeLock(trx, `policies/${tenant}`);
         if (((await findVersion(trx, tenant))?.policy.version ?? 0) !== base) return false;
-        const row = { tenant, version: base + 1, body: JSON.stringify(body) };
-        await trx
-          .insertInto('policies')
-          .values({ ...row, changed_by: by, changed_at: now() })
-          .execute();
+        const changed = { changed_by: by, changed_at: now() };
+        const row = { tenant, version: base + 1, body: JSON.stringify(body), ...changed };
+        await trx.insertInto('policies').values(row).execute();
         const changes = Object.fromEntries(difference.map((line, index) => [`change${index + 1}`, line]));
         const confirmed = confirmedBy === undefined ? {} : { confirmed: `confirmed by ${confirmedBy}` };
         const record = { event: 'policy-changed', subject: `policy v${base + 1}` } as const;

@@ -48,10 +48,8 @@ export async function storeValue(
 ): Promise<void> {
   const slot = slotOf(owner);
   const sealed = await sealRow(db, sealer, packed, slot, now());
-  await db
-    .insertInto('operation_values')
-    .values({ tenant: slot.tenant, owner_id: slot.userId, operation_id: owner.id, ...sealed })
-    .execute();
+  const row = { tenant: slot.tenant, owner_id: slot.userId, operation_id: owner.id, ...sealed };
+  await db.insertInto('operation_values').values(row).execute();
 }
 
 /** `changed`: not the value that was committed to. `key-gone`: it went with its key. */

@@ -262,17 +262,11 @@ async function storeLook(
   let first = 0;
   for (const batch of inBatches(changed))
     await store(async (trx) => {
-      const rows = await trx
-        .selectFrom('zone_settings')
-        .select(['zone_id', 'hash', 'body'])
-        .where((is) => is.and(owner))
-        .where(
-          'zone_id',
-          'in',
-          batch.map(({ id }) => id),
-        )
-        .execute();
-      const stored = new Map(rows.map((row) => [row.zone_id, row]));
+      const ids = batch.map(({ id }) => id);
+      const rows = trx.selectFrom('zone_settings').select(['zone_id', 'hash', 'body']);
+      const own = rows.where((is) => is.and(owner));
+      const found = await own.where('zone_id', 'in', ids).execute();
+      const stored = new Map(found.map((row) => [row.zone_id, row]));
       const zones: ComparedZone[] = [];
       const taken: string[] = [];
       for (const zone of batch) {
@@ -291,22 +285,18 @@ async function storeLook(
     });
   for (const batch of inBatches(gone))
     await store(async (trx) => {
+      const hashes = batch.map((id) => known.get(id) ?? '');
       const deleted = await trx
         .deleteFrom('zone_settings')
         .where((is) => is.and(owner))
         .where('zone_id', 'in', batch)
-        .where(
-          'hash',
-          'in',
-          batch.map((id) => known.get(id) ?? ''),
-        )
+        .where('hash', 'in', hashes)
         .returning(['zone_id as id', 'zone_name as name'])
         .execute();
-      const deletions = deleted.map(({ id, name }) => ({
-        id,
-        name,
-        changes: [{ path: wholeZone, before: name, after: null }],
-      }));
+      const deletions = deleted.map((zone) => {
+        const change = { path: wholeZone, before: zone.name, after: null };
+        return { ...zone, changes: [change] };
+      });
       await insertChanges(trx, owner, at, deletions);
     });
   if (isAll)
@@ -335,11 +325,8 @@ function compareZone(zone: ChangedZone, stored: string | undefined, isNew: boole
     return { ...zone, body: merged, changes: diffSettings(before, after) };
   }
   const isFirst = stored === undefined && isNew;
-  return {
-    ...zone,
-    body,
-    changes: isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [],
-  };
+  const changes = isFirst ? [{ path: wholeZone, before: null, after: zone.name }] : [];
+  return { ...zone, body, changes };
 }
 
 async function storeZones(trx: Trx, owner: Owner, at: Date, zones: readonly ComparedZone[]): Promise<void> {

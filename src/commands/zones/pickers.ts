@@ -59,15 +59,8 @@ export function createNameIndex(
   zones: readonly ZoneSummary[],
   idOf: (zone: ZoneSummary) => string | undefined,
 ): Map<string, string[]> {
-  const names = new Map<string, string[]>();
-  for (const zone of zones) {
-    const id = idOf(zone);
-    if (id === undefined || id.length > maxIdLength) continue;
-    const known = names.get(id);
-    if (known) known.push(zone.name);
-    else names.set(id, [zone.name]);
-  }
-  return names;
+  const named = [...Map.groupBy(zones, idOf)].filter(([id]) => id !== undefined && id.length <= maxIdLength);
+  return new Map(named.map(([id = '', found]) => [id, found.map(({ name }) => name)]));
 }
 
 /** The best matches, equal ones by name, and the number of all. `typed` is in lower case; '' finds everything. */
