@@ -90,17 +90,6 @@ test('group members are cached for three minutes, and read once by each click th
   expect(one.missingScopes()).toEqual([]);
 });
 
-test('clicks at the same time share one read of a group', async () => {
-  const peopleNow = createPeopleOf();
-  const click = (): People => peopleNow(acme);
-  const held = slack.script.hold('usergroups.users.list', 'before');
-  const clicks = Array.from({ length: 300 }, () => click().members('S0OPERATE', { fresh: true }));
-  await held.reached;
-  held.release();
-  expect(new Set((await Promise.all(clicks)).flat())).toEqual(new Set(['U0BOB0000']));
-  expect(countCalls('usergroups.users.list')).toBe(1);
-});
-
 test('a hundred clicks a minute stay inside the tier of each method, whatever they ask for', async () => {
   const peopleNow = createPeopleOf();
   const click = (): People => peopleNow(acme);

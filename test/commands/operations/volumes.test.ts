@@ -159,18 +159,6 @@ describe('a volume is deleted', () => {
     expect(countDeleteRequests(team, volume.volumeId)).toBe(1);
   });
 
-  test('a request is void once its requester has connected another key', async () => {
-    const volume = team.addVolume();
-    const card = await askFor(volume);
-    await connect(team.bot, alice, ops, team.bot.cdn.restrictedKey);
-    await team.bob.press('approvals:approve', { ts: card.ts });
-    const { reads } = await team.bob.waitForMessage(says.isVoid);
-    expect(reads).toMatch(says.keyReplaced);
-    await team.alice.waitForMessage(says.voided(volume.volumeId));
-    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
-    await connect(team.bot, alice, ops);
-  });
-
   test('a lost answer: the outcome is unknown until a person confirms it', async () => {
     const volume = team.addVolume();
     team.bot.cdn.faults.add({ match: { method: 'DELETE' }, drop: 'after-processing' });
@@ -259,42 +247,6 @@ describe('a volume is deleted', () => {
       expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
     },
   );
-
-  test('40 approvals at once by two people send one request, and each press is answered', async () => {
-    const volume = team.addVolume();
-    const { volumeId } = volume;
-    const { ts } = await askFor(volume);
-    const countAnswers = (): number =>
-      [team.bob, team.dave].flatMap((member) =>
-        member.messages().filter(({ reads }) => says.approved().test(reads) || says.decided.test(reads)),
-      ).length;
-    const before = countAnswers();
-    const presses = Array.from({ length: 40 }, (_, index) =>
-      (index % 2 === 0 ? team.bob : team.dave).press('approvals:approve', { ts }),
-    );
-    await Promise.all(presses);
-    await team.alice.waitForMessage(says.deleted(volumeId), 20_000);
-    await expect.poll(() => countAnswers() - before, { timeout: 20_000 }).toBe(40);
-    expect(countDeleteRequests(team, volumeId)).toBe(1);
-  });
-
-  test('a press by a person of another organization does nothing and is answered', async () => {
-    const volume = team.addVolume();
-    const at = { ts: (await askFor(volume)).ts };
-    // The channel is shared with theirs after the card was posted.
-    const { channels } = team.bot.slack.world;
-    const channel = channels.get('C0DEPLOY0');
-    const members = channel?.members ?? new Set();
-    const visitors = [...members, ...(channels.get('C0SHARED0')?.members ?? [])];
-    Object.assign(channel ?? {}, { shared: true, members: new Set(visitors) });
-    onTestFinished(() => void Object.assign(channel ?? {}, { shared: false, members }));
-    const visitor = team.bot.slack.as('U0EVE0000', 'C0DEPLOY0');
-    await visitor.press('approvals:approve', at);
-    await visitor.waitForMessage(says.foreignOrganisation);
-    await visitor.press('approvals:deny', at);
-    expect(visitor.modal()).toBeUndefined();
-    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
-  });
 
   test('a quorum that cannot be reached is refused before the request is made', async () => {
     await configure(team.carol, { destroyApprovals: '3' });

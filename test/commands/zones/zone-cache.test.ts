@@ -41,16 +41,6 @@ const rethrow = (error: unknown): never => {
   throw error;
 };
 
-test('a list expires after its ttl', () => {
-  const { now, advance } = createClock();
-  const zoneCache = createZoneCache({ now, ttlMs: 1000 });
-  const cached = zoneCache.forPerson(alice).set(makeList(3));
-  advance(999);
-  expect(zoneCache.forPerson(alice).get()).toBe(cached);
-  advance(1);
-  expect(zoneCache.forPerson(alice).get()).toBeUndefined();
-});
-
 test('people with the same key have one list, and each forgets it for themselves', () => {
   const lists = createZoneLists({ now: createClock().now });
   const zoneCache = createZoneCache({ now: createClock().now, lists });

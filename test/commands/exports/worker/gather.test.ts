@@ -183,14 +183,6 @@ describe('a failure leaves no file', () => {
   });
 
   test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }])(
-    'a stream that breaks off with %o fails as it broke',
-    async (wanted) => {
-      await expect(gather(pieces(log(500), 1000, 9000), wanted)).rejects.toMatchObject({ code: 'cut' });
-      expect(await openFiles()).toBe(0);
-    },
-  );
-
-  test.each([{}, { pseudonyms: true }, { spreadsheetSafe: true }])(
     'a secret across two pieces with %o fails with its kind',
     async (wanted) => {
       const secret = 'a-live-secret-0123456789abcdef';
