@@ -162,7 +162,7 @@ export interface Form {
   readonly id: string;
   readonly needs: Right;
   /** Before the acknowledgement, so no I/O. */
-  readonly read: (fields: Fields, submitted: SubmitInfo) => ReadResult;
+  readonly read: (fields: Fields, now: Date) => ReadResult;
   /** Without it the modal closes at once and the answer is a message. */
   readonly loadingView?: ModalView;
   /** With `loadingView`: the modal that replaces it. Without: a private answer. */
@@ -179,10 +179,8 @@ export interface Form {
   readonly secretFields?: readonly string[];
 }
 
-/** `errors` by block id; `again`: the form with something to review. */
-export type ReadResult = { errors: Record<string, string> } | { again: ModalView } | { values: unknown };
-
-export type SubmitInfo = { readonly now: Date; readonly metadata: string | undefined };
+/** `errors` by block id. */
+export type ReadResult = { errors: Record<string, string> } | { values: unknown };
 
 /** Options of a select with search. */
 export interface Picker {

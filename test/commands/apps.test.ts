@@ -8,7 +8,7 @@ import { buttons, createCommandHarness, readText, setup } from '../support/comma
 import { findViewProblems } from '../support/slack-limits.ts';
 
 const nothing = expect.stringMatching(/ = note$/);
-const typed = { now: new Date(), metadata: undefined };
+const now = new Date();
 
 test('an app’s answer has its numbers first and no unit that the CDN does not name', async () => {
   await using harness = await createCommandHarness({ zones: 12 });
@@ -132,7 +132,7 @@ test('a key that was pasted into the menu is not offered as an id', async () => 
 test.each([{}, { app: 'note:2' }, { app: '../zones' }])(
   'the form says by field what is wrong with %j',
   (fields) => {
-    expect(findForm('apps:submit')?.read(fields, typed)).toMatchSnapshot();
+    expect(findForm('apps:submit')?.read(fields, now)).toMatchSnapshot();
   },
 );
 

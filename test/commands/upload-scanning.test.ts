@@ -5,7 +5,7 @@ import { isChart } from '../../src/views/blocks/native.ts';
 import { createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 
-const typed = { now: new Date(), metadata: undefined };
+const now = new Date();
 
 const overview = {
   '03-11-2026': { loggedRequests: 4, blockedRequests: 1, filesScanned: 40 },
@@ -78,8 +78,8 @@ test('without an id a form asks for it, and says what an id is', async () => {
   const view = command.modal?.(words, setup);
   expect(view && findViewProblems(view)).toEqual([]);
   const form = findForm('upload-scanning:submit');
-  expect(form?.read({ shieldZoneId: 'shop' }, typed)).toMatchSnapshot('no number');
-  expect(form?.read({}, typed)).toMatchSnapshot('nothing');
+  expect(form?.read({ shieldZoneId: 'shop' }, now)).toMatchSnapshot('no number');
+  expect(form?.read({}, now)).toMatchSnapshot('nothing');
   await using harness = await createCommandHarness({ zones: 3 });
   const [answer] = (await harness.person().submit('upload-scanning:submit', { shieldZoneId: ' 501 ' })) as {
     text: string;

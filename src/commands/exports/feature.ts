@@ -8,7 +8,7 @@ import { type FormResult, say } from '../../views/blocks/blocks.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
-import type { Action, Command, Context, Feature, Fields, Form, ReadResult, SubmitInfo } from '../define.ts';
+import type { Action, Command, Context, Feature, Fields, Form, ReadResult } from '../define.ts';
 import { rememberUse } from '../names.ts';
 import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
@@ -212,12 +212,12 @@ interface AskedExport {
   readonly channel: string | undefined;
 }
 
-function readExport(fields: Fields, { now, metadata: note }: SubmitInfo): ReadResult {
+function readExport(fields: Fields, now: Date): ReadResult {
   const errors: Record<string, string> = {};
   const wrong = (field: string, message: string): void => {
     errors[field] ??= message;
   };
-  const form = readForm(fields, note);
+  const form = readForm(fields);
   const { shieldZoneId } = form;
   if (!/^\d{1,10}$/u.test(shieldZoneId) || Number(shieldZoneId) > 2_147_483_647 || Number(shieldZoneId) < 1)
     wrong('shieldZoneId', 'A shield zone ID is a whole number, such as 501.');
@@ -251,8 +251,8 @@ function findWindowProblem(from: Date, to: Date, now: Date): string[] {
   return to >= findOldestEnd(now, 5 * minuteMs) ? [] : [`${endsTooEarly} Choose a later end.`];
 }
 
-function readForm(fields: Fields, metadata: string | undefined): forms.ExportForm {
-  const { zone, drawn } = note.parse(JSON.parse(metadata ?? '{}'));
+function readForm(fields: Fields, metadata = '{}'): forms.ExportForm {
+  const { zone, drawn } = note.parse(JSON.parse(metadata));
   const text = (name: string): string => {
     const value = fields[name];
     return typeof value === 'string' ? value.trim() : '';

@@ -234,12 +234,9 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
   }
   const keys = form.takesKeys ? {} : findKeys(view);
   if (Object.keys(keys).length > 0) return { reply: { response_action: 'errors', errors: keys } };
-  const { metadata, ...place } = readModalState(view.private_metadata);
-  const read = form.read(readFields(view), { now, metadata });
+  const read = form.read(readFields(view), now);
   if ('errors' in read)
     return { reply: { response_action: 'errors', errors: toBlockErrors(read.errors, view) } };
-  if ('again' in read)
-    return { reply: { response_action: 'update', view: writeModalState(read.again, place) } };
   if (!staysOpen(form, view)) return { form, values: read.values };
   const waiting = form.loadingView ?? renderWaiting(view.title?.text ?? 'CDN');
   return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
