@@ -178,7 +178,7 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
       const owner = { ...toPersonColumns(person), key_version: key.version };
       const row = { token_hash: hashOf(token), ...owner, name, made_at, expires_at };
       await db.insertInto('client_tokens').values(row).execute();
-      return { token, expiresAt: expires_at };
+      return token;
     },
     async find(token: string): Promise<{ readonly person: Person; readonly name: string } | undefined> {
       if (!clientTokenShape.test(token)) return undefined;

@@ -18,12 +18,12 @@ export interface CachedZones extends ZoneList {
 
 export type ZoneLists = ReturnType<typeof createZoneLists>;
 
-const defaultTtlMs = 5 * minuteMs;
+const ttlMs = 5 * minuteMs;
 
 /** The zone lists of this process, one for everybody with the same key, and one bound for all. */
-export function createZoneLists(options: { now: () => Date; ttlMs?: number; maxZones?: number }) {
+export function createZoneLists(options: { now: () => Date; maxZones?: number }) {
   // A zone takes about 630 bytes of the heap.
-  const { now, ttlMs = defaultTtlMs, maxZones = 100_000 } = options;
+  const { now, maxZones = 100_000 } = options;
   const sizeOf = ({ zones }: CachedZones) => zones.length;
   const lists = createCache<CachedZones>({ now, ttlMs, maxSize: maxZones, sizeOf });
   const known = createCache<{ account: string; keyVersion: number | undefined }>({ now, maxEntries: 20_000 });
@@ -70,8 +70,8 @@ export type LoadOutcome = { readonly list: CachedZones } | { readonly failure: F
 
 export type ZoneCache = ReturnType<typeof createZoneCache>;
 
-export function createZoneCache(options: { now: () => Date; ttlMs?: number; lists?: ZoneLists }) {
-  const { now, ttlMs = defaultTtlMs, lists = createZoneLists({ now, ttlMs }) } = options;
+export function createZoneCache(options: { now: () => Date; lists?: ZoneLists }) {
+  const { now, lists = createZoneLists({ now }) } = options;
   const results = createCache<object>({ now, ttlMs, maxEntries: 200 });
   // A few hundred, as long as a response_url lives; as text, since the collector would walk through the objects.
   const answers = createCache<string>({

@@ -171,8 +171,8 @@ export function createConnectPage(options: ConnectPageOptions) {
     const claim = await links.claim(here.token);
     if (!claim || !(await claim.accept())) return showCurrent(here, pages.checkingNow(here.form));
     const { person } = here.link;
-    const made = await options.clientTokens.make(person, typed);
-    if (!made)
+    const token = await options.clientTokens.make(person, typed);
+    if (token === undefined)
       return pages.notice(
         409,
         'No token was created',
@@ -180,7 +180,7 @@ export function createConnectPage(options: ConnectPageOptions) {
       );
     const about = { tenant: tenantId(person), actor: person.userId, subject: person.userId };
     await options.audit.record({ ...about, event: 'token-made', detail: { days: typed.days } });
-    const body = views.renderTokenMade({ token: made.token, name: typed.name, at: `${base}/mcp` });
+    const body = views.renderTokenMade({ token, name: typed.name, at: `${base}/mcp` });
     return { status: 200, body, carries: ['client-token'] };
   };
 

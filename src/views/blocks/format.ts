@@ -44,8 +44,8 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
   return `${formatInteger(count)} ${agree(count, one, many)}`;
 }
 
-export function countOf(some: number, all: number, one: string, many?: string): string {
-  return `${formatInteger(some)} of ${formatCount(all, one, many)}`;
+export function countOf(some: number, all: number, one: string): string {
+  return `${formatInteger(some)} of ${formatCount(all, one)}`;
 }
 
 export function agree<Word>(count: number, one: Word, many: Word): Word {
@@ -57,8 +57,8 @@ export function andMore(count: number, one = '', many = one && `${one}s`): strin
   return count > 0 ? `and ${formatInteger(count)} more ${agree(count, one, many)}`.trimEnd() : '';
 }
 
-export function listSome(names: readonly string[], most: number, one?: string, many?: string): string {
-  const more = andMore(names.length - most, one, many);
+export function listSome(names: readonly string[], most: number): string {
+  const more = andMore(names.length - most);
   return `${names.slice(0, most).join(', ')}${more && ` ${more}`}`;
 }
 

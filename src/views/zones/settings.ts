@@ -99,12 +99,9 @@ function readName(value: unknown): string {
   return (value as { readonly Name?: string } | null)?.Name ?? '(unnamed)';
 }
 
-export function joinList(values: readonly string[], most = 10): string {
-  if (values.length === 0) return 'none';
-  return listSome(
-    values.map((value) => truncate(value, 60) || '(empty)'),
-    most,
-  );
+export function joinList(values: readonly string[]): string {
+  const names = values.map((value) => truncate(value, 60) || '(empty)');
+  return listSome(names, 10) || 'none';
 }
 
 /** `EnableTokenAuthentication` → `enable token authentication`, `RemoteIP` → `remote IP`. */
