@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs.ts';
+import { beginStepRun } from '../../src/outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
 import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
@@ -524,4 +525,11 @@ test('a row whose job was lost is enqueued again within two minutes', async () =
   await queue.enqueue(sweepOutboxJob, {});
   await run(5);
   expect(read()).toEqual([['one', undefined]]);
+});
+
+test('a step that is delivered again begins once', async () => {
+  const run = { run: 'Fx0000000001', installation: acme };
+  const begin = () =>
+    beginStepRun({ db: harness.db, enqueue: queue.enqueue }, run, { now: new Date(at), ifItDies: 'it died' });
+  expect([await begin(), await begin()]).toEqual([true, false]);
 });

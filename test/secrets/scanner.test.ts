@@ -57,6 +57,15 @@ describe.each([
   });
 });
 
+test('a stored installation is none as a whole: its tokens are noted by themselves', () => {
+  const stored = JSON.stringify({ team: { id: 'T0ACME000', name: 'The Acme Company of New York' } });
+  const found = withSecrets(() => {
+    registerSecret('installation', stored);
+    return findSecretKinds(stored);
+  });
+  expect(found).toEqual([]);
+});
+
 test('any secret is found in any spelling, wherever in a text it stands', () => {
   const secrets = string({ unit: 'grapheme-ascii', minLength: 6, maxLength: 90 }).filter(isDistinctive);
   assert(

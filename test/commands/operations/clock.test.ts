@@ -48,7 +48,7 @@ async function startApproved() {
 test.each([undefined, 'assistant'])(
   'approvers are reminded once, at half time, below the card (of %s)',
   async (via) => {
-    const { proposeDeletion, runJobs, advance, context, findMessages } = await start();
+    const { db, proposeDeletion, runJobs, advance, context, findMessages } = await start();
     await proposeDeletion(via);
     await runJobs();
     const [card] = findMessages(bob, says.asksToDelete());
@@ -64,6 +64,9 @@ test.each([undefined, 'assistant'])(
     expect(reminders).toHaveLength(1);
     expect(readStable(reminders[0])).toMatchSnapshot();
     expect(reminders[0]?.threadTs).toBe(card?.ts);
+    // Whose request it is is not reminded.
+    const stored = db.selectFrom('outbox').select('id').where('id', 'like', '%:reminder');
+    expect(await stored.execute()).toHaveLength(1);
   },
 );
 

@@ -239,6 +239,23 @@ describe('the queue', () => {
     expect(await listJobs(database)).toMatchObject([{ state: 'completed' }]);
   });
 
+  test('what lost its claim is told to end', async () => {
+    const database = await emptyDatabase();
+    const told = Promise.withResolvers<boolean>();
+    const job = defineJob({
+      name: 'taken',
+      data: z.object({}),
+      async run(_data, { signal, db }) {
+        await sql`update pgboss.job set state = 'cancelled'`.execute(db);
+        signal.addEventListener('abort', () => told.resolve(signal.aborted));
+        await told.promise;
+      },
+    });
+    const queue = await startQueue(database, [job]);
+    await queue.enqueue(job, {});
+    expect(await told.promise).toBe(true);
+  });
+
   test('jobs with a time of their own are scheduled, and no longer once they are gone', async () => {
     const database = await emptyDatabase();
     const findScheduled = async () =>

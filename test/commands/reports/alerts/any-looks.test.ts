@@ -153,6 +153,11 @@ test.each([
     [{ wrong: ['a', 'b'] }, ...Array.from({ length: 3 }, () => ({ unread: ['a'] })), {}, {}],
     ['open a b', 'update a b', 'update a -b', 'update a', 'update a', 'close a'],
   ],
+  [
+    'a part that was fine before it could not be judged is not wrong again',
+    [{ wrong: ['a', 'b'] }, { wrong: ['b'] }, { wrong: ['b'], unread: ['a'] }, { wrong: ['b'] }],
+    ['open a b', 'update b a', 'update b a', 'update b -a'],
+  ],
   ['what cannot be judged opens nothing', [{ unread: ['a'] }], ['nothing']],
 ])('%s', (_, looks, moves) => expect(describeMoves(looks)).toEqual(moves));
 
@@ -160,4 +165,20 @@ test('what has happened stays in the message of an event, which ends by itself',
   const looks = [['a'], ['b'], [], ['b'], [], []].map((wrong) => ({ wrong }));
   const update = 'update b a';
   expect(describeMoves(looks, true)).toEqual(['open a', update, update, update, update, 'close b a']);
+});
+
+test('a total counts what is kept for a week, goes on after it, and does not fall where a log is not read', () => {
+  const dayMs = 86_400_000;
+  const about = { damping: { open: [1, 1], close: 2 } as const, windowMs: 600_000 };
+  let open: IncidentFigures | undefined;
+  const totals = Array.from({ length: 12 }, (_, day) => {
+    const now = at(0) + day * dayMs;
+    const events = day === 3 ? [] : Array.from({ length: day + 1 }, (_, on) => at(0) + on * dayMs);
+    const countSince = (from: number) => events.filter((one) => one >= from && one > now - 8 * dayMs).length;
+    const seen = { ...observe({ wrong: ['a'], unread: [], value: undefined }), countSince };
+    const step = advance({ recent: [] }, open, seen, { now: new Date(now), ...about });
+    open = step.move === 'nothing' ? undefined : step.figures;
+    return open?.total;
+  });
+  expect(totals).toEqual([1, 2, 3, 3, 5, 6, 7, 8, 9, 10, 11, 12]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { writeObservation } from '../../../../src/commands/reports/alerts/write.ts';
 import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/store.ts';
 import { renderWhy } from '../../../../src/views/reports/incident.ts';
@@ -76,6 +77,25 @@ test('a snoozed alert looks on, and tells afterwards what still is wrong', async
   expect(harness.countChecks()).toBe(3);
   await harness.look(2);
   expect(readAll(harness)).toHaveLength(1);
+  await harness.reports.snooze(alert, new Date(harness.now().getTime() + 22 * 60_000), bob);
+  harness.setEnabled(1, false);
+  await harness.look(2);
+  expect(readAll(harness)).toHaveLength(1);
+});
+
+test('of checks that began together the first one counts', async () => {
+  await using harness = await open();
+  const seen = await harness.find(await harness.createAlert({ condition: 'app-status' }));
+  const parts = [{ id: 'a', name: 'a', text: 'failing' }];
+  for (const minutes of [5, 6]) {
+    const at = new Date(harness.now().getTime() + minutes * 60_000);
+    await writeObservation(
+      seen,
+      { at, observation: { parts, value: undefined, evidence: [] } },
+      harness.context,
+    );
+  }
+  expect(await harness.incidents()).toEqual([]);
 });
 
 test('an incident that ends while its alert is snoozed is never told', async () => {
@@ -350,18 +370,21 @@ test('an alert of which Slack never says whether it arrived is posted once an ho
   expect(count(harness, channel)).toBe(1);
 });
 
-test('a message that expired, or was resolved before anybody read it, is posted all the same', async () => {
-  await using harness = await open();
-  await fire(harness);
-  harness.slack.script.fail('chat.postMessage', 'rate_limited', 13);
-  await harness.look(2);
-  harness.setEnabled(0, true);
-  await harness.look(3);
-  expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
-  await harness.db.updateTable('outbox').set({ expires_at: harness.now() }).execute();
-  await harness.look(3);
-  expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
-});
+test.each(['dead', 'unknown'] as const)(
+  'a message that is %s, and was resolved before anybody read it, is posted all the same',
+  async (state) => {
+    await using harness = await open();
+    await fire(harness);
+    harness.slack.script.fail('chat.postMessage', 'rate_limited', 13);
+    await harness.look(2);
+    harness.setEnabled(0, true);
+    await harness.look(3);
+    expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
+    await harness.db.updateTable('outbox').set({ state }).execute();
+    await harness.look(3);
+    expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
+  },
+);
 
 async function readWhy(harness: AlertHarness, { id }: Alert): Promise<string> {
   const alert = await harness.find({ id } as Alert);
