@@ -18,7 +18,8 @@ export async function readList(
   const cutter = createCutter(member);
   let length = 0;
   let enough = false;
-  // Spaces could keep a connection busy for ever: only an element or the end counts as progress.
+  // Spaces could keep a connection busy for ever: only an element or the end counts as progress. So could elements, one by one.
+  const latestEnd = performance.now() + 10 * reply.patienceMs;
   let patienceEnds = performance.now() + reply.patienceMs;
   const takeOne = (element: unknown): void => {
     patienceEnds = performance.now() + reply.patienceMs;
@@ -27,7 +28,7 @@ export async function readList(
   for await (const chunk of reply.chunks()) {
     length += chunk.length;
     if (length > maxListBytes) throw reply.error('unexpected');
-    if (performance.now() > patienceEnds) throw reply.error('timeout');
+    if (performance.now() > Math.min(patienceEnds, latestEnd)) throw reply.error('timeout');
     for (let at = 0; at < chunk.length; at += pieceLength) {
       orElse('unexpected', () => cutter.push(chunk.subarray(at, at + pieceLength), takeOne));
       if (enough) return undefined;

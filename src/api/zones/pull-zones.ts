@@ -8,14 +8,33 @@ import { readZone, type Zone } from './members.ts';
 import { type DigestKey, readZoneSettings, type ZoneSettings } from './settings.ts';
 import { listHostnames, summarize, type ZoneSummary } from './summary.ts';
 
-/** The reads of whole zone lists in this process. Everybody with the same key shares one; large ones are read one by one. */
-export function createZoneLoads(large = 5_000) {
-  let turn: Promise<unknown> = Promise.resolve();
-  const takeTurn: TakeTurn = (zones, work) => {
+/**
+ * The reads of whole zone lists in this process. Everybody with the same key shares one. Large ones reserve their zones, at 630
+ * bytes each, and wait in line where too many are read: two of 50,000 at once, so that a slow account holds up nobody else.
+ */
+export function createZoneLoads(large = 5_000, most = 100_000) {
+  let reserved = 0;
+  const waiting: { readonly zones: number; readonly start: () => void }[] = [];
+  const startNext = (): void => {
+    const [next] = waiting;
+    if (!next || (reserved > 0 && reserved + next.zones > most)) return;
+    waiting.shift();
+    reserved += next.zones;
+    next.start();
+    startNext();
+  };
+  const takeTurn: TakeTurn = async (zones, work) => {
     if (zones < large) return work();
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
+    await new Promise<void>((start) => {
+      waiting.push({ zones, start });
+      startNext();
+    });
+    try {
+      return await work();
+    } finally {
+      reserved -= zones;
+      startNext();
+    }
   };
   // Keeps nothing: each result is larger than its bound.
   return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };

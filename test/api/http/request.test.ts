@@ -264,6 +264,16 @@ test('a service that never answers, or stops in a body, is a timeout, not asked 
   expect(await codeOf(half.client({ timeoutMs: 30 }).pullZones.all())).toBe('timeout');
 });
 
+test('a list that goes on slowly without end is a timeout', async () => {
+  const cdn = await startStubCdn((_, response) => {
+    response.writeHead(200).write('{"Items":[');
+    let id = 0;
+    const sending = setInterval(() => response.write(`{"Id":${(id += 1)}},`), 5);
+    response.on('close', () => clearInterval(sending));
+  });
+  expect(await codeOf(cdn.client({ timeoutMs: 50 }).pullZones.all())).toBe('timeout');
+});
+
 /** Breaks its first answers off. */
 const breaking = (times: number) =>
   startStubCdn((_, response, count) => {

@@ -208,8 +208,8 @@ test('other work gets its turn while a long list is read', async () => {
   expect(turns).toBeGreaterThan(2);
 });
 
-test('large lists are read one by one, also after one that failed, and small ones at any time', async () => {
-  const { takeTurn } = createZoneLoads(100);
+test('large lists wait where too many zones are read, also behind one that failed, and small ones never', async () => {
+  const { takeTurn } = createZoneLoads(100, 1_000);
   const begun: string[] = [];
   const load = (name: string, zones: number) => {
     const end = Promise.withResolvers<void>();
@@ -219,18 +219,29 @@ test('large lists are read one by one, also after one that failed, and small one
     });
     return { done, end };
   };
-  const [failing, next, small] = [load('failing', 500), load('next', 100), load('small', 99)];
+  const [failing, beside, next, small] = [
+    load('failing', 500),
+    load('beside', 500),
+    load('next', 2_000),
+    load('small', 99),
+  ];
   await turn();
-  expect(begun.toSorted()).toEqual(['failing', 'small']);
+  // A slow one holds up nobody else.
+  expect(begun.toSorted()).toEqual(['beside', 'failing', 'small']);
   failing.end.reject(new Error('broken'));
   await expect(failing.done).rejects.toThrow('broken');
   await turn();
+  expect(begun).not.toContain('next');
+  beside.end.resolve();
+  await beside.done;
+  await turn();
+  // More than all may have, alone.
   expect(begun.at(-1)).toBe('next');
   for (const { end } of [next, small]) end.resolve();
   await Promise.all([next.done, small.done]);
 });
 
-test('large lists are read one by one, whatever they are read for', async () => {
+test('large lists wait, whatever they are read for', async () => {
   let following = 0;
   const held = Promise.withResolvers<void>();
   const cdn = await startStubCdn(async (request, response) => {
@@ -238,7 +249,8 @@ test('large lists are read one by one, whatever they are read for', async () => 
     if (page > 1) following += 1;
     if (page > 1) await held.promise;
     const items = page > 6 ? [] : numbers((page - 1) * 1000 + 1, page * 1000).map(zone);
-    sendBody(response, 200, makePage(items, { page, total: 6_000, more: page < 6 }));
+    // It says that it has more than are read at once.
+    sendBody(response, 200, makePage(items, { page, total: 60_000, more: page < 6 }));
   });
   const createClient = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.url });
   const open = (key: string) => createClient.withKey(new Secret(key)).pullZones;
