@@ -16,6 +16,7 @@ import { collectSignedParts, computeSeal } from '../../../src/commands/operation
 import { UserError } from '../../../src/errors.ts';
 import { canonicalJson, type Json } from '../../../src/lib/canonical-json.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
+import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import {
   acme,
@@ -235,6 +236,12 @@ test('the value of another request, or a missing one, voids it', async () => {
   expect(await run(second, freely)).toBe('void changed');
   expect(await run(third, freely)).toBe('void key-gone');
   expect(await run(first, freely)).toBe('begun executing');
+});
+
+test('a keyring without its key voids it as key-gone', async () => {
+  const { openReplica, database, ask } = await start();
+  const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
+  expect(brief(await approveNow(elsewhere, await ask(), ben))).toBe('void key-gone');
 });
 
 test.each([
