@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import { describe, expect, test } from 'vitest';
-import { findDigest, findOpenIncidents, readReport } from '../../src/commands/reports/store.ts';
+import { findOpenIncidents, findReport, readReport } from '../../src/commands/reports/store.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationProvider, type Schema } from '../../src/store/schema.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
@@ -172,8 +172,8 @@ describe.each(both)('a database of a version before 0.2.0, on $name', (engine) =
     expect(new Set(reports.map(({ id }) => id)).size).toBe(4);
     expect(alerts).toHaveLength(2);
     // Runs and baselines stay with the digest; of two with one id the alert has another.
-    expect(await findDigest(db, 'same1')).toMatchObject({ subject: { kinds: [{ name: 'zones' }] } });
-    expect(await findDigest(db, 'dgst2')).toMatchObject({ paused: { reason: 'key-missing' }, revision: 4 });
+    expect(await findReport(db, 'same1')).toMatchObject({ subject: { kinds: [{ name: 'zones' }] } });
+    expect(await findReport(db, 'dgst2')).toMatchObject({ paused: { reason: 'key-missing' }, revision: 4 });
     expect(await db.selectFrom('report_runs').select('report_id').execute()).toEqual([
       { report_id: 'same1' },
     ]);

@@ -20,6 +20,7 @@ import {
   type Order,
   type Report,
   type ReportKind,
+  type ReportOf,
 } from '../../views/reports/report.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
@@ -28,8 +29,6 @@ import type { Words } from '../words.ts';
 import { findKnownZones, loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
 import { isId } from './store.ts';
-
-export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
 
 type Targets = Readonly<Partial<Record<'zones' | 'apps' | 'shieldZones', readonly string[]>>>;
 

@@ -17,7 +17,7 @@ import {
   dueData,
   enqueueNext,
   enqueueRun,
-  findDigest,
+  findReport,
   insertRun,
   isWithin,
   type ReportContext,
@@ -54,7 +54,7 @@ const digestRunJob = defineJob({
   async putAside({ digestId, due }, context: ReportContext) {
     // One that got as far as its post does no harm.
     const run = await beginAttempt(context.db, { report_id: digestId, due: new Date(due) });
-    const digest = run && (await findDigest(context.db, digestId));
+    const digest = run && (await findReport(context.db, digestId, 'digest'));
     if (digest) await pauseReport(digest, 'crashing', { ...context, run });
   },
 });

@@ -14,10 +14,8 @@ import type { Db, Schema, Trx } from '../../store/schema.ts';
 import type { Failure } from '../../views/blocks/failure.ts';
 import type { Section } from '../../views/reports/digests/post.ts';
 import type {
-  Alert,
   AlertState,
   AlertSubject,
-  Digest,
   DigestOrder,
   DigestSubject,
   Incident,
@@ -25,6 +23,8 @@ import type {
   Order,
   PauseReason,
   Report,
+  ReportKind,
+  ReportOf,
   WeekHours,
 } from '../../views/reports/report.ts';
 import type { Accounts } from './accounts.ts';
@@ -128,19 +128,14 @@ export function isId(word: string): boolean {
 }
 
 /** Deleted ones too, as long as their deletion can be undone. */
-export async function findReport(db: Db, id: string): Promise<Report | undefined> {
+export async function findReport<Kind extends ReportKind = ReportKind>(
+  db: Db,
+  id: string,
+  kind?: Kind,
+): Promise<ReportOf<Kind> | undefined> {
   const row = await db.selectFrom('reports').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && readReport(row);
-}
-
-export async function findDigest(db: Db, id: string): Promise<Digest | undefined> {
-  const found = await findReport(db, id);
-  return found?.kind === 'digest' ? found : undefined;
-}
-
-export async function findAlert(db: Db, id: string): Promise<Alert | undefined> {
-  const found = await findReport(db, id);
-  return found?.kind === 'alert' ? found : undefined;
+  const found = row && (kind === undefined || row.kind === kind) ? readReport(row) : undefined;
+  return found as ReportOf<Kind> | undefined;
 }
 
 export function readIncident(row: Selectable<Schema['report_incidents']>): Incident {

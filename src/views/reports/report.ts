@@ -5,6 +5,7 @@ import { escapeMrkdwn, join } from '../blocks/text.ts';
 
 export type Report = Digest | Alert;
 export type ReportKind = Report['kind'];
+export type ReportOf<Kind extends ReportKind> = Extract<Report, { readonly kind: Kind }>;
 export type Order = DigestOrder | AlertOrder;
 
 export const isDigest = (report: Report): report is Digest => report.kind === 'digest';

@@ -1,5 +1,5 @@
 import { type ConditionName, findCondition } from '../../../src/commands/reports/checks/list.ts';
-import { findAlert } from '../../../src/commands/reports/store.ts';
+import { findReport } from '../../../src/commands/reports/store.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Alert, AlertSubject, Incident } from '../../../src/views/reports/report.ts';
 import { alice, createDigestHarness } from '../digests/harness.ts';
@@ -42,7 +42,7 @@ export async function createAlertHarness(database: Database) {
       return (await reports.create(alice, { channel, subject: toSubject(subject) })) as Alert;
     },
     async find({ id }: Alert) {
-      const found = await findAlert(db, id);
+      const found = await findReport(db, id, 'alert');
       if (!found) throw new Error(`no alert ${id}`);
       return found;
     },

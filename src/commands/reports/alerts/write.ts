@@ -26,10 +26,10 @@ import { findLostPlace, pauseReports } from '../life.ts';
 import {
   editIncident,
   enqueueNext,
-  findAlert,
   findIncident,
   findNextDue,
   findOpenIncidents,
+  findReport,
   type ReportContext,
   readIncident,
   readReport,
@@ -312,7 +312,7 @@ const incidentMessage = defineMessage({
 
 async function findWithAlert(db: Db, incidentId: string) {
   const incident = await findIncident(db, incidentId);
-  const alert = incident && (await findAlert(db, incident.alertId));
+  const alert = incident && (await findReport(db, incident.alertId, 'alert'));
   return alert && { incident, alert };
 }
 
@@ -340,7 +340,7 @@ const changeMessage = defineMessage({
 const heartbeat = defineMessage({
   kind: 'alert-heartbeat',
   async render(about: Heartbeat & { readonly alertId: string }, { db }: ReportContext) {
-    const alert = await findAlert(db, about.alertId);
+    const alert = await findReport(db, about.alertId, 'alert');
     return alert && renderHeartbeat(alert, about);
   },
 });

@@ -31,7 +31,7 @@ import {
   enqueueRun,
   type FinalPost,
   figuresForm,
-  findDigest,
+  findReport,
   loadPast,
   moveRun,
   type ReportContext,
@@ -64,7 +64,7 @@ export async function runDigest(key: RunKey, context: ReportContext): Promise<vo
   const { db, now } = context;
   const run = await beginAttempt(db, key);
   if (!run) return;
-  const digest = await findDigest(db, run.report_id);
+  const digest = await findReport(db, run.report_id, 'digest');
   if (!digest || digest.deletedAt || (digest.paused && run.by_hand === null)) {
     await moveRun(db, run, 'collecting', 'cancelled');
     return;
@@ -228,7 +228,7 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
 });
 
 async function loadPost(db: Db, { digestId, due }: Pick<AboutRun, 'digestId' | 'due'>) {
-  const digest = await findDigest(db, digestId);
+  const digest = await findReport(db, digestId, 'digest');
   const runs = db.selectFrom('report_runs').selectAll();
   const run = await runs
     .where((row) => row.and({ report_id: digestId, due: new Date(due) }))
@@ -248,7 +248,7 @@ async function putLostNotice(
   refusal?: Refusal,
 ): Promise<void> {
   log.warn({ digest: digestId, due, code: refusal?.code }, 'digest was not posted, or may not have been');
-  const digest = await findDigest(trx, digestId);
+  const digest = await findReport(trx, digestId, 'digest');
   if (!digest) return;
   const about: AboutLost = { digestId, due, refusal };
   await ports.outbox.put(trx, {
