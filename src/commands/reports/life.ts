@@ -271,6 +271,8 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
   };
 }
 
+const doublePressMs = 5_000;
+
 function createDigestWork({ db, enqueue, now }: ReportOptions) {
   return {
     /** How the last run of each digest of a tenant ended or goes. */
@@ -288,9 +290,10 @@ function createDigestWork({ db, enqueue, now }: ReportOptions) {
       return new Map(runs.map((run) => [run.report_id, run]));
     },
     loadPast: ({ id }: Digest): Promise<DigestPast> => loadPast(db, id, now()),
-    /** Runs at once. False where a run is on its way already. */
+    /** Runs at once. False where a run is on its way already, or the same person asked a moment ago. */
     runNow({ id }: Digest, { userId }: Person): Promise<boolean> {
       const due = now();
+      const since = new Date(due.getTime() - doublePressMs);
       return db.transaction().execute(async (trx) => {
         // Simultaneous requests wait for each other.
         await trx.selectFrom('reports').select('id').where('id', '=', id).forUpdate().execute();
@@ -300,7 +303,8 @@ function createDigestWork({ db, enqueue, now }: ReportOptions) {
           .where('report_id', '=', id)
           .where(
             sql<SqlBool>`(state in ('collecting', 'sending')
-              or state = 'due' and (by_hand is not null or run_at <= ${due}::timestamptz))`,
+              or state = 'due' and (by_hand is not null or run_at <= ${due}::timestamptz)
+              or state = 'sent' and by_hand = ${userId} and due > ${since}::timestamptz)`,
           )
           .executeTakeFirst();
         if (underWay) return false;

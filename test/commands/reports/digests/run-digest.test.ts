@@ -272,6 +272,20 @@ test('a paused digest that is run by hand and refused: the run ends', async () =
   expect(Object.values(await harness.runStates())).toEqual(['failed']);
 });
 
+test('once it is posted others may ask at once, and whoever asked for it some seconds later', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
+  harness.advance(1_000);
+  await harness.runJobs();
+  expect(await harness.reports.runNow(digest, alice)).toBe(false);
+  expect(await harness.reports.runNow(digest, bob)).toBe(true);
+  await harness.runJobsFor(10);
+  expect(await harness.reports.runNow(digest, alice)).toBe(true);
+  await harness.runJobsFor(5);
+  expect(harness.readChannel()).toHaveLength(3);
+});
+
 /** A digest that has posted once. */
 async function beginRun(harness: DigestHarness): Promise<string> {
   const { id } = await harness.createDaily();
