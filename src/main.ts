@@ -43,6 +43,8 @@ async function serve(role: Role): Promise<void> {
   const log = createLogger(config.logLevel);
   // Slack's Socket Mode client rejects unhandled on `app_rate_limited`: that must not end the process.
   process.on('unhandledRejection', (error) => log.error({ error }, 'unhandled rejection'));
+  // Node would print all members of the error, such as the headers of a request.
+  process.on('uncaughtException', (error) => fail(error));
 
   const app = await buildApp({ config, log, role });
   onSignals(app, () => log.info({}, 'stopping'));

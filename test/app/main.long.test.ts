@@ -110,6 +110,18 @@ test('a linked key survives kill -9, and no log line at debug level holds a secr
   }
 });
 
+test('an error that nobody caught ends the process with its stack, and not with what hangs on it', async () => {
+  const crash = `process.once('SIGUSR2', () => {
+    throw Object.assign(new Error('crashed'), { headers: { authorization: ['of', 'a', 'request'].join('-') } });
+  })`;
+  const bot = start({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(crash)}` });
+  await bot.waitForOutput('"ready"');
+  bot.child.kill('SIGUSR2');
+  expect(await bot.exited).toBe(1);
+  expect(bot.output()).toContain('The bot failed: Error: crashed');
+  expect(bot.output()).not.toContain('of-a-request');
+});
+
 test('an app_rate_limited envelope does not end the process', async () => {
   const bot = start();
   await bot.waitForOutput('"ready"');
