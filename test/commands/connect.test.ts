@@ -1,9 +1,11 @@
 import type { ModalView } from '@slack/types';
 import { expect, test } from 'vitest';
 import type { Person } from '../../src/auth/identity.ts';
+import { RolesUnknown } from '../../src/auth/policy/authorizer.ts';
 import { type Context, findLast } from '../../src/commands/define.ts';
-import { findAction, findCommand } from '../../src/commands/registry.ts';
+import { findAction, findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import { Secret } from '../../src/secrets/secret.ts';
 import { alice, bob, buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
 import { readStable } from '../support/words.ts';
@@ -78,6 +80,27 @@ test('when the CDN is down, nothing is stored and the form comes back', async ()
   expect(result).toMatchObject({ modal: { callback_id: 'connect:submit' } });
   expect(readStable(shownIn(result))).toMatchSnapshot();
   expect(harness.linked.size).toBe(0);
+});
+
+/** A key that was connected before says that they belong here, but not for this. */
+const decide: Context['decide'] = async (_, { fresh = false } = {}) => {
+  return { allowed: !fresh, reason: fresh ? 'unknown' : 'open-to-all', trace: [] };
+};
+
+test('while Slack does not say whose people they are, nobody gets a link, and no key is taken', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  let links = 0;
+  const keyPage = {
+    offer: async () => ({ url: 'https://page.example', minutes: (links += 1) }),
+    close: async () => undefined,
+  };
+  const context = { ...harness.person(alice, 'none').context, keyPage, decide };
+  const ask = async () => findAction('connect:open')?.run?.('', context);
+  const send = async () =>
+    findForm('connect:submit')?.run({ accessKey: new Secret(harness.cdn.key) }, context);
+  await expect(ask()).rejects.toBeInstanceOf(RolesUnknown);
+  await expect(send()).rejects.toBeInstanceOf(RolesUnknown);
+  expect([links, harness.linked.size, harness.cdn.requests.length]).toEqual([0, 0, 0]);
 });
 
 test('words behind connect are refused, whatever they are, and never said again', async () => {

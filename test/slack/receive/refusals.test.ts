@@ -43,6 +43,8 @@ describe.skipIf(postgres.skip)('on PostgreSQL', () => {
     const person = bot.slack.as(alice, ops);
     expect(await ask(person, 'zones')).toSatisfy(offers('connect:open'));
     expect(await ask(person, 'help')).toSatisfy(offers('help:run:0'));
+    // A word as long as a key has the key looked up, so that it is never repeated.
+    expect((await ask(person, 'help certificates')).reads).not.toBe('');
     expect(await ask(person, 'whoami')).toSatisfy(offers('connect:forget'));
     await connect(bot, alice, ops);
     expect((await ask(person, 'zones')).reads).toContain('25 zones');

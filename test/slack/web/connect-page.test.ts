@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { UserError } from '../../../src/errors.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { fetchPage, type PageResponse, parseForm, submitForm, submitKey } from '../../support/page-client.ts';
 import { readStable } from '../../support/words.ts';
@@ -60,6 +61,7 @@ test('a link of a workspace without the app, or one that is not listed any more,
   const removed = await fetchPage(url);
   expect([unlisted, other, removed].map(({ status }) => status)).toEqual([500, 200, 500]);
   expect(unlisted.html + removed.html).not.toContain('accessKey');
+  await expect(harness.keyStore.reveal(alice)).rejects.toBeInstanceOf(UserError);
 });
 
 test('a key that is checked while the app is uninstalled is not linked', async () => {

@@ -53,6 +53,18 @@ test('an incident is one message that is kept up to date, with its changes in th
   expect(incident?.closedAt).toBeInstanceOf(Date);
 });
 
+test('one of two parts recovers: the thread says so, and the incident stays', async () => {
+  await using harness = await open();
+  await harness.createAlert();
+  for (const zone of [0, 1]) harness.setEnabled(zone, false);
+  await harness.look(3);
+  const told = readAll(harness).length;
+  harness.setEnabled(0, true);
+  await harness.look(4);
+  expect(readAll(harness)).toHaveLength(told + 1);
+  expect((await harness.incidents()).map(({ closedAt }) => closedAt)).toEqual([undefined]);
+});
+
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
   await using harness = await open();
   const alert = await fire(harness);
