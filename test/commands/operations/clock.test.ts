@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { SealError } from '../../../src/auth/keys/sealing.ts';
-import { approve } from '../../../src/commands/operations/approvals.ts';
+import { approve, cancel } from '../../../src/commands/operations/approvals.ts';
 import { executeOperationJob, operationClockJob } from '../../../src/commands/operations/execute.ts';
 import { findOperation } from '../../../src/commands/operations/model.ts';
 import { type Ledger, loadDecisionContext } from '../../../src/commands/operations/transitions.ts';
@@ -220,4 +220,13 @@ test('settings that change while an execution reads them decide at its next try'
     outcome: { word: 'void', why: 'requester-may-not' },
   });
   expect(countSent()).toBe(0);
+});
+
+test('a request that ended before its messages were posted is told once', async () => {
+  const { proposeDeletion, runJobs, findMessages, ledger } = await start();
+  const before = findMessages(alice, /Your request/).length;
+  const { id } = await proposeDeletion();
+  await cancel(ledger, id, requester);
+  await runJobs();
+  expect(findMessages(alice, /Your request/)).toHaveLength(before + 1);
 });

@@ -45,6 +45,10 @@ test('an alert is made, tells its channel, is acknowledged, snoozed and explaine
   await onCall.slash(`alert pause ${id}`);
   const refused = await onCall.waitForMessage(({ reads }) => reads.includes('who owns this alert'));
   expect(readStable(refused, { id })).toMatchSnapshot('not his');
+  // Elsewhere than in its channel he may not read it either.
+  const elsewhere = bot.slack.as(bob, `D${bob}`);
+  await elsewhere.slash(`alert why ${id}`);
+  await elsewhere.waitForMessage(({ reads }) => reads.includes('who owns this alert'));
   await owner.slash('alert list');
   const list = await owner.waitForMessage(({ reads }) => reads.includes('1 alert'));
   expect(readStable(list, { id })).toMatchSnapshot('list');

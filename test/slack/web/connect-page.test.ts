@@ -30,6 +30,20 @@ test('of two forms sent at once one gets the link, whichever key is in it', asyn
   expect(harness.directMessages).toHaveLength(1);
 });
 
+test('of two forms for a token sent at once one makes it and uses the link up, and the record says so', async () => {
+  await submitKey(await harness.createLink(), harness.cdn.key);
+  const url = `${await harness.createLink()}/client`;
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  const sent = { ...fields, name: 'laptop', days: '30' };
+  const answers = await Promise.all([submitForm(action, sent), submitForm(action, sent)]);
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect((await fetchPage(url)).status).toBe(410);
+  expect(await harness.audit.recent('T0ACME000', 2)).toMatchObject([
+    { event: 'token-made', actor: alice.userId, detail: { days: 30 } },
+    { event: 'key-linked' },
+  ]);
+});
+
 test('links of two people, and of equal ids in two workspaces, never cross', async () => {
   const people = [alice, bob, otherAlice];
   const urls = await Promise.all(people.map((person) => harness.createLink(person)));

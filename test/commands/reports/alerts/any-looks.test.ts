@@ -8,6 +8,8 @@ interface Look {
   readonly wrong: readonly string[];
   readonly unread: readonly string[];
   readonly value: number | undefined;
+  /** What a cut list left out. */
+  readonly unlisted?: readonly string[];
 }
 
 const ids = ['a', 'b', 'c', 'd'] as const;
@@ -21,11 +23,11 @@ const anyDamping = fc
   .record({ wrong: fc.integer({ min: 1, max: 3 }), more: fc.nat(2), close: fc.integer({ min: 1, max: 4 }) })
   .map(({ wrong, more, close }) => ({ open: [wrong, wrong + more] as const, close }));
 
-function observe({ wrong, unread, value }: Look): Observation {
+function observe({ wrong, unread, value, unlisted = [] }: Look): Observation {
   // A part cannot be wrong and unread at once.
   const known = unread.filter((id) => !wrong.includes(id));
   const parts = wrong.map((id) => ({ id, name: id, text: 'wrong' }));
-  return { parts, value, unread: known, evidence: [] };
+  return { parts, value, unread: known, evidence: [], isUnlisted: (id) => unlisted.includes(id) };
 }
 
 const at = (nth: number): number => Date.UTC(2026, 10, 23) + nth * 300_000;
@@ -157,6 +159,11 @@ test.each([
     'a part that was fine before it could not be judged is not wrong again',
     [{ wrong: ['a', 'b'] }, { wrong: ['b'] }, { wrong: ['b'], unread: ['a'] }, { wrong: ['b'] }],
     ['open a b', 'update b a', 'update b a', 'update b -a'],
+  ],
+  [
+    'nor does one end that a cut list left out',
+    [{ wrong: ['a'] }, ...Array.from({ length: 3 }, () => ({ unlisted: ['a'] }))],
+    ['open a', 'update a', 'update a', 'update a'],
   ],
   ['what cannot be judged opens nothing', [{ unread: ['a'] }], ['nothing']],
 ])('%s', (_, looks, moves) => expect(describeMoves(looks)).toEqual(moves));
