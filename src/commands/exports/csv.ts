@@ -179,9 +179,28 @@ function namesAddress(name: string): boolean {
  * `replaced` gets the canonical form. Versions such as `Chrome/131.0.0.0` stay: no client address ends in two zeros.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
+  const plain = decodeEscapes(text);
+  const shown = replacePlain(plain, replaced);
+  // Escapes stay where they hide no address.
+  return shown === plain && plain !== text ? replacePlain(text, replaced) : shown;
+}
+
+/** `%20203.0.113.9` and `203%252E0%252E113%252E9` */
+function decodeEscapes(text: string): string {
+  if (!text.includes('%')) return text;
+  return text.replaceAll(/(?:%(?:25)*[\da-f]{2})+/giu, (escapes) => {
+    const once = escapes.replaceAll(/%(?:25)+(?=[\da-f]{2})/giu, '%');
+    try {
+      return decodeURIComponent(once);
+    } catch {
+      return once.replaceAll(/%[\da-f]{2}/giu, '\uFFFD');
+    }
+  });
+}
+
+function replacePlain(text: string, replaced: (address: string) => string): string {
   return text.replaceAll(candidate, (found, offset: number) => {
-    const isEncoded = /%3a/iu.test(found);
-    const groups = found.split(isEncoded ? /:|%3a/iu : ':');
+    const groups = found.split(':');
     if (groups.length === 1) {
       const address = canonicalIPv4(found);
       const isVersion =
@@ -193,9 +212,7 @@ export function replaceAddresses(text: string, replaced: (address: string) => st
       for (let to = Math.min(groups.length, from + mostGroups); to > from + 2; to -= 1) {
         const address = canonicalIPv6(groups.slice(from, to).join(':'));
         if (address !== undefined)
-          return [...groups.slice(0, from), replaced(address), ...groups.slice(to)].join(
-            isEncoded ? '%3A' : ':',
-          );
+          return [...groups.slice(0, from), replaced(address), ...groups.slice(to)].join(':');
       }
     return found.replaceAll(dotted, (part) => {
       const address = canonicalIPv4(part);
@@ -210,7 +227,7 @@ const mostGroups = 9;
 // Four numbers with dots, but not five; or groups with at least two colons, the last of which may be such numbers.
 const dotted = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3,}(?!\d)/gu;
 const candidate = new RegExp(
-  String.raw`${dotted.source}|(?:(?<!\w)[\da-f]{1,4})?(?:(?::|%3a)[\da-f]{0,4}){2,}(?:\.\d{1,3})*(?!\w)`,
+  String.raw`${dotted.source}|(?:(?<!\w)[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}(?:\.\d{1,3})*(?!\w)`,
   'giu',
 );
 
