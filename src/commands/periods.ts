@@ -21,20 +21,35 @@ const shapes =
 /** Words in front of or behind a subject are a period, at most so many. */
 const mostWords = 10;
 
-/** Splits `shop last 3 days`, or `last 3 days shop`. @throws UserError for a day that does not exist or has not begun. */
+/** `before yesterday` is not yesterday. */
+const excluding = /^(?:before|until|till|not|except|without)$/iu;
+/** `20/11` and `20.11.2026`, which differ from place to place. */
+const unclearDate = /^\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?$|^\d{1,2}-\d{1,2}-\d{4}$/u;
+
+/** Splits `shop last 3 days`, or `last 3 days shop`. @throws UserError for a day that does not exist, is unclear or has not begun. */
 export function splitPeriod(
   { list, quoted }: { readonly list: readonly string[]; readonly quoted?: readonly boolean[] | undefined },
   clock: PeriodClock,
 ): { readonly subject: readonly string[]; readonly period: Period | undefined } {
   const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
+  const without = (from: number, to: number): string[] => [...list.slice(0, from), ...list.slice(to)];
+  const findUnclear = (from: number, to: number): number =>
+    list.findIndex((word, at) => (at < from || at >= to) && unclearDate.test(word) && !isName(at, at + 1));
   // The longest phrase wins; a time usually follows its subject.
   for (let length = Math.min(mostWords, list.length); length > 0; length -= 1)
     for (const at of new Set([list.length - length, 0])) {
       if (isName(at, at + length)) continue;
-      const subject = [...list.slice(0, at), ...list.slice(at + length)];
-      const period = findPeriod(list.slice(at, at + length).join(' '), clock, subject.join(' '));
-      if (period) return { subject, period };
+      const subject = without(at, at + length);
+      const typed = list.slice(at, at + length).join(' ');
+      const period = findPeriod(typed, clock, subject.join(' '));
+      const [before = ''] = list.slice(at - 1, at);
+      if (period && at > 0 && excluding.test(before) && !isName(at - 1, at))
+        throw createPeriodError(`${before} ${typed}`, clock, without(at - 1, at + length).join(' '));
+      if (period && findUnclear(at, at + length) === -1) return { subject, period };
     }
+  const unclear = findUnclear(0, 0);
+  if (unclear >= 0)
+    throw createPeriodError(list[unclear] ?? '', clock, without(unclear, unclear + 1).join(' '));
   return { subject: list, period: undefined };
 }
 
@@ -47,7 +62,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     return refuse(asked, `${formatCode(typed, 60)} is a moment, not a period.`, hint, [`since ${moment}`]);
   }
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
-  const hint = /^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/u.test(typed)
+  const hint = unclearDate.test(typed)
     ? 'Write the year first, so that nobody mistakes day and month: `2026-11-20`.'
     : near
       ? `Did you mean \`${near}\`?`
@@ -68,16 +83,18 @@ function refuse(
   return new UserError(message, hint, offer);
 }
 
-/** The days that have begun which a date with the year last may mean. */
+/** The days that have begun which a date with the year last, or without one, may mean. */
 function findDates(typed: string, today: string): string[] {
-  const [, first, second, year] = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/u.exec(typed) ?? [];
+  const [, first, second, named] = /^(\d{1,2})[./-](\d{1,2})(?:[./-](\d{4}))?$/u.exec(typed) ?? [];
   const either = [
     [first, second],
     [second, first],
   ];
-  const found = either
-    .filter(([month, day]) => isExists(Number(year), Number(month) - 1, Number(day)))
-    .map(([month = '', day = '']) => `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`);
+  const found = either.flatMap(([month = '', day = '']) => {
+    const inYear = `${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+    const year = Number(named ?? today.slice(0, 4)) - (!named && inYear > today.slice(5) ? 1 : 0);
+    return isExists(year, Number(month) - 1, Number(day)) ? [`${year}-${inYear}`] : [];
+  });
   return [...new Set(found)].filter((day) => day <= today);
 }
 
@@ -99,6 +116,9 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\s+/gu, ' '],
   [/^ | $/gu, ''],
   [/[–—−‒]/gu, '-'],
+  // `1st - 5th november`, `1.-5. november`
+  [/\b(\d{1,2})(?:st|nd|rd|th)\b/gu, '$1'],
+  [/\b(\d{1,2})\.(?= ?-{1,2} ?\d| (?:to |[a-z]{3,9}(?:$| )))/gu, '$1'],
   [/ so far$/u, ''],
   [
     new RegExp(`\\b(?:${counts.join('|')})(?= (?:${unit.slice(1)})`, 'gu'),
@@ -372,7 +392,7 @@ function readPart(typed: string, asked: Asked, zone: string): Part | undefined {
   if (words === 'now') return { at: floor(now) };
   if (words.endsWith(' ago')) {
     const minutes = lastAmounts.test(words.slice(0, -4)) ? readLength(words.slice(0, -4)) : undefined;
-    return minutes === undefined ? undefined : { at: floor(now - minutes * minuteMs) };
+    if (minutes !== undefined) return { at: floor(now - minutes * minuteMs) };
   }
   const today = toLocalDay(now, own ?? zone);
   const [, dayBefore, timeBehind] = dayAndTime.exec(words) ?? [];
@@ -405,6 +425,8 @@ function readDay(typed: string, today: string, asked: Asked): string | undefined
   if (words === 'yesterday') return shiftDay(today, -1);
   if (words === 'day before yesterday') return shiftDay(today, -2);
   if (words === 'tomorrow') return shiftDay(today, 1);
+  const [, ago] = /^(\d{1,3}) ?d(?:ays?)? ago$/u.exec(words) ?? [];
+  if (ago !== undefined) return shiftDay(today, -Number(ago));
   const [, before, name] = /^(last |next )?([a-z]{3,9})$/u.exec(words) ?? [];
   const weekday = weekdays.findIndex(
     (day) => day === name || (day.startsWith(name ?? '-') && /^(?:...|tues|thurs?)$/u.test(name ?? '')),

@@ -247,6 +247,12 @@ describe('subject and period', () => {
     ['shop today since 10:00', 'shop', '11-21T09:00'],
     ['shop since 3 days', 'shop', '11-18T12:00'],
     ['shop 2 days ago', 'shop', '11-18T23:00'],
+    ['shop 2 days ago 10:00..11:00', 'shop', '11-19T09:00'],
+    ['shop 10:00..11:00 2 days ago', 'shop', '11-19T09:00'],
+    ['shop 16th-18th november', 'shop', '11-15T23:00'],
+    ['shop 16.-18. november', 'shop', '11-15T23:00'],
+    ['shop 10.00 to 11.00', 'shop', '11-21T09:00'],
+    ['"20/11" today', '20/11', '11-20T23:00'],
     ['shop last night', 'shop', '11-20T19:00'],
     ['today today', 'today', '11-20T23:00'],
     ['yesterday', '', '11-19T23:00'],
@@ -257,6 +263,29 @@ describe('subject and period', () => {
   ])('%s is %s from %s on', (typed, subject, from) => {
     expect(split(typed)).toEqual([subject, from]);
   });
+});
+
+const offer = (period: string, subject: string) => ({ label: period, types: `${subject}: ${period}` });
+
+test.each([
+  ['shop before yesterday', ['shop: 24h', 'shop: today', 'shop: yesterday']],
+  ['shop until friday', ['shop: 24h', 'shop: today', 'shop: yesterday']],
+  ['shop not today', ['shop: 24h', 'shop: today', 'shop: yesterday']],
+  ['20/11 shop', ['shop: 2026-11-20']],
+  ['shop 11/20 today', ['shop today: 2026-11-20']],
+  ['shop 20.11.', ['shop: 24h', 'shop: today', 'shop: yesterday']],
+  ['shop 5/6', ['shop: 2026-05-06', 'shop: 2026-06-05']],
+  ['shop 31/12', ['shop: 2025-12-31']],
+])('%s is refused, never another day', (typed, offered) => {
+  const clock = { now, timeZone: berlin, instead: offer };
+  let refused: unknown;
+  try {
+    splitPeriod(parseWords(typed), clock);
+  } catch (error) {
+    refused = error;
+  }
+  expect(refused).toBeInstanceOf(UserError);
+  expect(refused).toMatchObject({ offer: offered.map((types) => ({ types })) });
 });
 
 test('in every zone a typed time is that time on the clocks there', () => {

@@ -174,7 +174,7 @@ export function sumTotals(zones: readonly ZoneSummary[]) {
     charges: sum(({ charges }) => charges ?? 0),
     chargesUnreported: count(({ charges }) => charges === undefined),
     attention: count((zone) => rankAttention(zone) > 0),
-    stateUnreported: count(({ enabled, suspended }) => (enabled ?? suspended) === undefined),
+    stateUnreported: count(({ enabled }) => enabled === undefined),
     limitUnreported: count((zone) => zone.bandwidthLimit === undefined && !zone.isUnlimited),
     certificateUnreported: count((zone) => zone.isCertificateUnreported === true),
   };

@@ -19,6 +19,7 @@ import type { AccountReads } from '../accounts.ts';
 import {
   type CheckInput,
   compareEach,
+  createNoneThereError,
   type DigestKind,
   defineCondition,
   findEarlier,
@@ -40,9 +41,10 @@ const mostApps = 25;
 async function readApps(account: AccountReads, chosen: readonly string[], zoneIds: readonly string[] = []) {
   let ids = [...new Set(chosen)];
   if (ids.length === 0) {
-    const { zones } = await account.pullZones.all();
+    const { zones, skipped } = await account.pullZones.all();
     const linking = zones.filter(({ id }) => zoneIds.length === 0 || zoneIds.includes(id));
     ids = [...new Set(linking.flatMap(({ appId }) => appId ?? []))];
+    if (ids.length === 0 && skipped > 0) throw createNoneThereError(skipped);
   }
   return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length };
 }

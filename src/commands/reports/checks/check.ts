@@ -229,15 +229,22 @@ export function listMissing(missing: Iterable<string>, skipped = 0): Evidence[] 
   ];
 }
 
-/** An empty list may be a fault of the CDN: it does not say that all is well. @throws UserError */
+/** An empty list may be a fault of the CDN, and what cannot be read is not none: neither says that all is well. @throws UserError */
 export function assertListed<List extends { readonly zones: readonly unknown[]; readonly skipped: number }>(
   list: List,
 ): List {
-  if (list.zones.length > 0 || list.skipped > 0) return list;
+  if (list.zones.length > 0) return list;
+  if (list.skipped > 0) throw createNoneThereError(list.skipped);
   throw new UserError('The CDN lists no zones at all.', 'Check its control panel; `/cdn zones` asks again.');
 }
 
-export function createNoneThereError(): UserError {
+/** `skipped`: zones in the list that could not be read. */
+export function createNoneThereError(skipped = 0): UserError {
+  if (skipped > 0)
+    return new UserError(
+      `${formatCount(skipped, 'zone')} in the CDN’s list cannot be read, and none of the others is to be checked.`,
+      'Check its control panel; `/cdn zones` asks again.',
+    );
   return new UserError(
     'None of this alert’s zones is still in the account.',
     'Edit the alert to choose others.',

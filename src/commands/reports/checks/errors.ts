@@ -83,7 +83,7 @@ async function readLogs(
   });
   if (isByHost && zones.length === 0)
     throw new UserError('No zone fetches from the hosts of this alert.', 'Edit the alert.');
-  if (wanted.size > 0 && zones.length === 0) throw createNoneThereError();
+  if (zones.length === 0 && (wanted.size > 0 || skipped > 0)) throw createNoneThereError(skipped);
   const chosen = chooseZones(zones, zones.length > mostLogs ? await account.knownZones() : {});
   const named = chosen.map((zone) => ({ id: zone.id, name: nameZone(zone), host: readOriginHost(zone) }));
   const { read, failures } = await readEach(named, async ({ id }) => {
@@ -403,7 +403,8 @@ const mostNewCodes = 10;
 
 interface PastErrors {
   readonly scope: string;
-  readonly perDay: Comparison;
+  /** Undefined where not all could be counted: nothing is compared with a part. */
+  readonly perDay?: Comparison | undefined;
   readonly zones: readonly { readonly id: string; readonly perDay: Comparison }[];
 }
 
@@ -450,6 +451,13 @@ async function collectErrors(
   // Without a time they may be of these days or not: never "none".
   const undated = zones.reduce((sum, zone) => sum + zone.undated, 0);
   const perDay = compare(total, (found) => found.perDay);
+  // Of what was not counted nobody knows that it became less.
+  const isWhole =
+    undated === 0 &&
+    zones.length === logs.asked &&
+    zones.length >= (past.base?.figures.zones.length ?? 0) &&
+    !zones.some(({ partial }) => partial);
+  const isSure = isWhole || isIncrease(perDay);
   const { found, memory } = findNewCodes(logs.read, baseline);
   const section = {
     troubles: total + undated,
@@ -457,7 +465,7 @@ async function collectErrors(
     findings: [
       ...describeNewCodes(found),
       ...zones.flatMap((zone) => describeMove(zone, undated)),
-      ...(hasMoved(perDay, noise.errors) ? [{ weight: 7 }] : []),
+      ...(isSure && hasMoved(perDay, noise.errors) ? [{ weight: 7 }] : []),
     ],
     number: describeTotal(
       logs,
@@ -465,7 +473,7 @@ async function collectErrors(
       { total, undated, since: past.since === undefined ? undefined : from },
       input.timeZone,
     ),
-    compared: describeRate(perDay, formatNumber, 'a day'),
+    compared: isSure ? describeRate(perDay, formatNumber, 'a day') : '',
     detail: {
       ...describeDetail(logs, zones, { codes, undated }),
       chart: {
@@ -475,7 +483,12 @@ async function collectErrors(
       },
     },
   };
-  const figures = { scope, perDay, zones: zones.map(({ id, perDay }) => ({ id, perDay })) };
+  const counted = zones.filter((zone) => zone.undated === 0 && !zone.partial);
+  const figures = {
+    scope,
+    perDay: isWhole ? perDay : undefined,
+    zones: counted.map(({ id, perDay }) => ({ id, perDay })),
+  };
   return { section, figures, baseline: memory, failures };
 }
 

@@ -5,6 +5,7 @@ import {
   findBusiest,
   findLimit,
   monthOf,
+  sumTotals,
   type ZoneSummary,
 } from '../../../api/zones/summary.ts';
 import { dayMs, yieldToEventLoop } from '../../../lib/time.ts';
@@ -32,10 +33,12 @@ import {
   type Named,
   type Point,
 } from '../../../views/reports/digests/post.ts';
+import { describeUnreported } from '../../../views/zones/list.ts';
 import {
   apartMs,
   type CollectInput,
   type CollectResult,
+  createNoneThereError,
   type DigestKind,
   findEarlier,
   flattenName,
@@ -144,6 +147,7 @@ async function collectZones({
 }: CollectInput<PastZones, ZoneBaseline>): Promise<CollectResult<PastZones, ZoneBaseline>> {
   const { now } = input;
   const { zones: all, skipped } = await account.pullZones.all();
+  if (all.length === 0 && skipped > 0) throw createNoneThereError(skipped);
   const wanted = new Set(targets.zones);
   const scope = [...wanted].toSorted().join(' ');
   const zones = wanted.size === 0 ? all : all.filter(({ id }) => wanted.has(id));
@@ -186,7 +190,12 @@ async function collectZones({
   );
   const used = roundToCents(sumReported(zones.map(({ bandwidthUsed }) => bandwidthUsed)));
   const charges = roundToCents(sumReported(zones.map((zone) => zone.charges)));
-  const perDay = compareRate(used, (found) => found);
+  const isWhole = (member: 'bandwidthUsed' | 'charges'): boolean =>
+    skipped === 0 && zones.every((zone) => zone[member] !== undefined);
+  // Nothing is compared with the sum of some zones only.
+  const wholeUsed = isWhole('bandwidthUsed') ? used : undefined;
+  const wholeCharges = isWhole('charges') ? charges : undefined;
+  const perDay = compareRate(wholeUsed, (found) => found);
   await yieldToEventLoop();
   const busiest = findBusiest(
     zones.filter(({ bandwidthUsed }) => (bandwidthUsed ?? 0) > 0),
@@ -196,7 +205,8 @@ async function collectZones({
     perDay: compareRate(zone.bandwidthUsed, (found) => found.busiest.find(({ id }) => id === zone.id)),
   }));
   const isSameMonth = past.previous !== undefined && past.previous.at >= month.start;
-  const chargesBefore = isSameMonth ? past.previous?.figures.charges : undefined;
+  const chargesBefore =
+    isSameMonth && wholeCharges !== undefined ? past.previous?.figures.charges : undefined;
   // They are sums of some zones only where others do not report theirs.
   const leastOf = (member: 'bandwidthUsed' | 'charges'): string =>
     zones.some((zone) => zone[member] === undefined) ? 'at least ' : '';
@@ -210,6 +220,7 @@ async function collectZones({
       : `${leastOf('charges')}${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
     attention > 0 && `:warning: ${formatInteger(attention)} ${agree(attention, 'needs', 'need')} attention`,
     skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
+    describeUnreported(sumTotals(zones)),
   ];
   const isEmpty = zones.length === 0 && skipped === 0;
   const trend = past.trend(perDay, (found) => found.perDay);
@@ -253,8 +264,8 @@ async function collectZones({
     },
     figures: {
       scope,
-      used,
-      charges,
+      used: wholeUsed,
+      charges: wholeCharges,
       perDay,
       busiest: busiest.map(({ zone, perDay }) => ({ ...toNamed(zone), used: bandwidthOf(zone), perDay })),
     },

@@ -71,7 +71,7 @@ async function checkZones(
   }
   found.sort((a, b) => b.severity - a.severity || (a.name < b.name ? -1 : 1));
   const unread = found.flatMap(({ id, isWrong }) => (isWrong === undefined ? id : []));
-  if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError();
+  if (chosen.size > 0 && missing.size === chosen.size) throw createNoneThereError(skipped);
   if (unread.length > 0 && unread.length === found.length)
     throw new UserError('The CDN did not report what this alert checks.', 'Check the zone itself.');
   const highest = found.find(({ value }) => value !== undefined)?.value;
@@ -210,7 +210,7 @@ export const charges = defineCondition({
     const { zones: all, skipped } = await readZones(input);
     const missing = new Set(targets);
     const zones = targets.length === 0 ? all : all.filter(({ id }) => missing.delete(id));
-    if (targets.length > 0 && zones.length === 0) throw createNoneThereError();
+    if (targets.length > 0 && zones.length === 0) throw createNoneThereError(skipped);
     const reported = zones.flatMap((zone) =>
       zone.charges === undefined ? [] : [{ name: nameZone(zone), charges: zone.charges }],
     );
@@ -262,7 +262,7 @@ export const endingCertificates = defineCondition({
   async check({ account, targets, threshold, now }) {
     const { zones, skipped } = await account.pullZones.all();
     const names = new Map(zones.map((zone) => [zone.id, nameZone(zone)]));
-    if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError();
+    if (targets.length > 0 && !targets.some((id) => names.has(id))) throw createNoneThereError(skipped);
     const all = await account.pullZones.certificates();
     const certificates = all.filter(({ zoneId }) => targets.length === 0 || targets.includes(zoneId));
     const found = certificates

@@ -213,7 +213,10 @@ test.each(['zone-state', 'zone-limit', 'charges', 'errors'] as const)(
     const look = world.createLook(name);
     await look();
     world.later(dayMs);
-    world.remove(1001);
+    world.change(1001, { Id: 'none' as never });
+    await expect(look()).rejects.toThrow(/cannot be read/u);
+    world.later(dayMs);
+    world.data.zones = [];
     await expect(look()).rejects.toThrow('The CDN lists no zones at all');
   },
 );

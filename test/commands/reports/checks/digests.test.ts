@@ -182,6 +182,44 @@ test.each([
   },
 );
 
+type Data = Awaited<ReturnType<typeof createDigestScenario>>['data'];
+
+/** Changes the first of two zones. */
+const change = (members: object) => (data: Data) => void Object.assign(data.zones[0] ?? {}, members);
+const loseLog = ({ originErrors }: Data): void => {
+  for (const entries of originErrors.entries.values()) entries.splice(0, 99, 'a line' as never);
+};
+
+test.each([
+  ['zones', 'the charges of a zone', change({ MonthlyCharges: null })],
+  ['zones', 'the bandwidth of a zone', change({ MonthlyBandwidthUsed: null })],
+  ['zones', 'a zone in a form that can be read', change({ Id: null })],
+  ['errors', 'the log of a zone that can be read', change({ Id: null })],
+  ['errors', 'entries that can be read', loseLog],
+] as const)('%s: where one run lacks %s, neither that nor the next tells a change', async (kind, _, lose) => {
+  const digest = await createDigestScenario({ kinds: [kind] });
+  for (const day of ['03', '04', '05', '06']) {
+    digest.data.zones = [1001, 1002].map((id) =>
+      makeZone(id, `z${id}`, { MonthlyBandwidthUsed: 900 * GB, MonthlyCharges: 40 }),
+    );
+    for (const at of ['02', '03', '04', '05', '06'])
+      logOriginErrors(digest.data, `1001/2026-11-${at}`, ['http_timeout', 90, 10]);
+    if (day === '05') lose(digest.data);
+    const { top } = await digest.run(`2026-11-${day}T09:00:00Z`);
+    expect(top.join('\n')).not.toMatch(/[+−]\$|[+−]\d+%|times|× as/u);
+  }
+});
+
+test.each(['zones', 'errors', 'apps'] as const)(
+  'a list in which no zone can be read is no account without %s',
+  async (kind) => {
+    const digest = await createDigestScenario({ kinds: [kind] }, { zones: [makeZone(1001, 'shop')] });
+    digest.cdn.faults.add({ match: { path: /pullzone/ }, times: 9, overwrite: { Id: null } });
+    const { top } = await digest.run('2026-11-03T09:00:00Z');
+    expect(top.join('\n')).toContain(':grey_question:');
+  },
+);
+
 test('a silent run learns the codes of a further zone, so that a new one there is told', async () => {
   const digest = await createDigestScenario(
     { kinds: ['errors'], only: 'new' },
