@@ -172,13 +172,14 @@ async function send(delivery: Delivery): Promise<void> {
 
   const begun = performance.now();
   const at = now();
+  const bySlack = slack.toSlackTime(at);
   const claimed = await db
     .updateTable('outbox')
     .set({
       state: 'sending',
       claim: randomUUID(),
-      claimed_at: at,
-      first_at: row.first_at ?? at,
+      claimed_at: bySlack.until,
+      first_at: row.first_at ?? bySlack.since,
       next_at: new Date(at.getTime() + lostMs),
       shown: row.wanted,
       changed_at: at,

@@ -17,6 +17,8 @@ export interface SlackPort {
     options: { readonly id: string; readonly thread?: string | undefined },
   ): Promise<Posted>;
   update(at: Posted, message: Message): Promise<void>;
+  /** Between which moments of Slack's clock a moment of this machine's lies. */
+  toSlackTime(at: Date): { readonly since: Date; readonly until: Date };
   /** Looks for a message of the bot's with this id. Undefined: it is certainly not there. */
   find(id: string, where: FindWhere): Promise<Posted | undefined>;
   /** Shares files with one message. Spooled files are deleted, however it ends. */
@@ -44,7 +46,7 @@ export type Audience = 'own' | 'others' | { readonly unknown: string };
 
 export interface FindWhere {
   readonly channel: string;
-  /** Posted between these moments of this machine's clock. */
+  /** Posted between these moments of Slack's clock: another machine, whose clock differs, may have posted it. */
   readonly since: Date;
   readonly until: Date;
   readonly thread?: string | undefined;

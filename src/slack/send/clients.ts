@@ -196,7 +196,8 @@ export function createResponseUrls({
       () => post(address, body),
       (reply) => reply.status,
     );
-    if (isOk(status) && !text.includes('"ok":false')) return;
+    // A page stands in the place of Slack's answer.
+    if (isOk(status) && !/^\s*<|"ok": ?false/u.test(text)) return;
     // The code comes alone or in JSON.
     const [, error = text] = /"error": ?"(\w+)"/u.exec(text) ?? /\b(invalid_blocks)\b/u.exec(text) ?? [];
     throw Object.assign(new Error(`Slack answered HTTP ${status}`), {

@@ -92,7 +92,13 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
       }),
     update: ({ channel, ts }, { text, blocks = [] }) =>
       call(async ({ chat }) => void (await chat.update({ channel, ts, text, blocks }))),
-    find: (id, where) => call((slack) => findMessage(slack, id, where, clock?.skew())),
+    toSlackTime(at) {
+      const skewSeconds = clock?.skew();
+      const marginMs = skewSeconds === undefined ? unknownSkewMs : roundingMs;
+      const there = at.getTime() - (skewSeconds ?? 0) * 1000;
+      return { since: new Date(there - marginMs), until: new Date(there + marginMs) };
+    },
+    find: (id, where) => call((slack) => findMessage(slack, id, where)),
     completeStep: (run, end) =>
       call(async ({ functions }) => {
         const which = { function_execution_id: run };
@@ -141,23 +147,16 @@ const unknownSkewMs = 2 * minuteMs;
 /**
  * By its id and time, since every app can copy metadata. @throws SlackFailure `too_much` above one answer's messages
  */
-async function findMessage(
-  client: WebClient,
-  id: string,
-  { channel, since, until, thread }: FindWhere,
-  skewSeconds: number | undefined,
-) {
+async function findMessage(client: WebClient, id: string, { channel, since, until, thread }: FindWhere) {
   const { bot_id: own, response_metadata: about } = await client.auth.test();
   // Without the scope Slack silently leaves out the metadata.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))
     throw new SlackFailure('missing_scope');
-  const marginMs = skewSeconds === undefined ? unknownSkewMs : roundingMs;
-  const toSlackTime = (at: Date, byMs: number): string =>
-    (Math.max(0, at.getTime() + byMs) / 1000 - (skewSeconds ?? 0)).toFixed(6);
+  const toTimestamp = (at: Date): string => (at.getTime() / 1000).toFixed(6);
   const query = {
     channel,
-    oldest: toSlackTime(since, -marginMs),
-    latest: toSlackTime(until, marginMs),
+    oldest: toTimestamp(since),
+    latest: toTimestamp(until),
     include_all_metadata: true,
     limit: pageSize,
   };

@@ -124,9 +124,10 @@ describe('to Slack', () => {
     expect(isSlackAddress(new URL(url), 'https://slack.com/api/')).toBe(isSlack);
   });
 
+  let reply = 'ok';
   const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     sent.push({ url: String(request.url), body: await readText(request) });
-    response.end('ok');
+    response.end(reply);
   };
   const hooks = createServer((request, response) => void receive(request, response));
   let respond: Respond;
@@ -144,6 +145,16 @@ describe('to Slack', () => {
       log,
     });
   });
+  test.each(['<html>Try later</html>', '{"ok": false,"error":"expired_url"}'])(
+    'an answer by response_url that Slack did not take is sent in another way: %s',
+    async (said) => {
+      reply = said;
+      const url = `http://127.0.0.1:${(hooks.address() as AddressInfo).port}/1`;
+      await expect(postToResponseUrl('T1', url, { text: 'fine' })).rejects.toThrow('HTTP 200');
+      reply = 'ok';
+    },
+  );
+
   afterAll(() => {
     hooks.close();
     hooks.closeAllConnections();

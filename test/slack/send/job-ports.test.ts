@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
+import { openSlack } from '../../../src/slack/send/slack-port.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createPortsHarness } from './ports-harness.ts';
 
@@ -66,7 +67,7 @@ describe('finding a message by its id', () => {
     expect(await port.find(second, { channel, ...anytime, thread: top.ts })).toEqual(reply);
   });
 
-  test('posted between two moments, by one request; minutes of an unknown clock are allowed for', async () => {
+  test('posted between two moments of Slack’s clock, by one request', async () => {
     const marked = 'digest:bbbbb:0';
     const channel = 'C0OPS0000';
     await port.post(channel, { text: 'old' }, { id: marked });
@@ -78,9 +79,21 @@ describe('finding a message by its id', () => {
     expect(await findBetween(-1, 1)).toBeDefined();
     const asked = harness.slack.calls.filter(({ method }) => method === 'conversations.history');
     expect(asked).toMatchObject([{ args: { oldest: expect.anything(), latest: expect.anything() } }]);
-    expect(await findBetween(3, 5)).toBeUndefined();
-    expect(await findBetween(-5, -3)).toBeUndefined();
-    expect(await findBetween(1, 3)).toBeDefined();
+    expect(await findBetween(1, 3)).toBeUndefined();
+    expect(await findBetween(-3, -1)).toBeUndefined();
+  });
+
+  test.each([
+    [undefined, -120_000, 120_000],
+    [60, -65_000, -55_000],
+  ])('where this machine is %s seconds ahead of Slack', async (skew, since, until) => {
+    const at = new Date();
+    const about = { clock: { skew: () => skew } } as unknown as Parameters<typeof openSlack>[0];
+    const found = openSlack(about, acme, AbortSignal.timeout(1)).toSlackTime(at);
+    expect([found.since, found.until].map((moment) => moment.getTime() - at.getTime())).toEqual([
+      since,
+      until,
+    ]);
   });
 
   test('among more messages than one answer holds, it cannot say that it is not there', async () => {
