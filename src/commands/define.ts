@@ -41,7 +41,8 @@ export interface Context extends Services {
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: People;
   /** False if the bot cannot write there. */
-  readonly post: (channelId: string, message: Message) => Promise<boolean>;
+  /** Slack's code where it did not take it. */
+  readonly post: (channelId: string, message: Message) => Promise<string | undefined>;
   /** With the pressed button, if its whole channel sees it. */
   readonly message: { readonly channel: string; readonly ts: string } | undefined;
   readonly modal: OpenModal | undefined;

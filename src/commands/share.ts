@@ -130,8 +130,9 @@ export async function findPlace(
 const posted = {
   answer: { what: 'nothing was shared there', named: 'postChannels', setting: 'Answers may be posted to' },
   export: { what: 'no export is posted there', named: 'exportChannels', setting: 'Exports may go to' },
+  report: { what: 'nothing was saved', named: 'postChannels', setting: 'Answers may be posted to' },
 } as const;
-type Posted = keyof typeof posted;
+type Posted = Exclude<keyof typeof posted, 'report'>;
 
 /** By the person's right, and by who reads the channel; undefined = their direct messages. @throws UserError */
 export async function assertMayPost(
@@ -139,9 +140,18 @@ export async function assertMayPost(
   channel: string | undefined,
   context: Context,
 ): Promise<void> {
-  const { authorizer, sharing } = context;
+  const { authorizer } = context;
   await assertAllowed(await decidePosting(authorizer, kind, channel), context);
-  if (channel === undefined) return;
+  if (channel !== undefined) await assertReaders(kind, channel, context);
+}
+
+/** Also where no right is needed. @throws UserError */
+export async function assertReaders(
+  kind: keyof typeof posted,
+  channel: string,
+  context: Context,
+): Promise<void> {
+  const { authorizer, sharing } = context;
   const audience = await sharing.readAudience(channel);
   try {
     assertOwnAudience(kind, channel, audience, await authorizer.policy());
@@ -159,7 +169,12 @@ function isForSettings(code: string): boolean {
 }
 
 /** Only people of this organization may read the channel, as far as Slack says it or an admin named it. @throws UserError */
-export function assertOwnAudience(kind: Posted, channel: string, audience: Audience, policy: Policy): void {
+export function assertOwnAudience(
+  kind: keyof typeof posted,
+  channel: string,
+  audience: Audience,
+  policy: Policy,
+): void {
   const { what, named, setting } = posted[kind];
   if (audience === 'own') return;
   if (audience === 'others')

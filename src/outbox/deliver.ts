@@ -6,7 +6,7 @@ import { hourMs, minuteMs } from '../lib/time.ts';
 import { storeWithRetries } from '../store/database.ts';
 import { defineJob, type Enqueue, type Job, type JobContext } from '../store/queue.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
-import type { Message } from '../views/blocks/blocks.ts';
+import { context as contextBlock, limits, type Message, say, section } from '../views/blocks/blocks.ts';
 import {
   type DeadReason,
   deliverMessage,
@@ -15,8 +15,16 @@ import {
   type MessageKind,
   type Refusal,
 } from './outbox.ts';
-import type { OpenSlack, Posted, SlackPort } from './slack-port.ts';
-import { canBeLifted, classifySlackFailure, describeLift, type FailureClass } from './slack-port.ts';
+import type { Audience, OpenSlack, Posted, SlackPort } from './slack-port.ts';
+import {
+  canBeLifted,
+  classifySlackFailure,
+  describeLift,
+  type FailureClass,
+  isPassingCode,
+  readCode,
+  SlackFailure,
+} from './slack-port.ts';
 
 /** A row that is `sending` for longer was left by a killed process, or its answer was lost. A call takes 10 s at most. */
 const lostMs = 20_000;
@@ -33,11 +41,18 @@ const longestBackoffMs = 5 * minuteMs;
 const longestLiftPauseMs = hourMs;
 /** A reservation that was missed by more is made again. */
 const staleSlotMs = 5_000;
+/** Who reads a channel is asked again after this. */
+const audienceKnownMs = 30_000;
 
 export type DeliverPorts = {
   readonly slack: OpenSlack;
   readonly enqueue: Enqueue;
-  readonly isSharedOutside: (at: Installation, channel: string, signal: AbortSignal) => Promise<boolean>;
+  /** Who reads a channel, as it was known no longer ago than `knownMs`. */
+  readonly readAudience: (
+    at: Installation,
+    channel: string,
+    about: { readonly signal: AbortSignal; readonly knownMs: number },
+  ) => Promise<Audience>;
 };
 type Row = Selectable<Schema['outbox']>;
 type Kind = MessageKind<never, DeliverPorts>;
@@ -100,14 +115,14 @@ export function createDeliverJob<Ports extends DeliverPorts>(
     },
     async putAside(stored, context) {
       const delivery = await open(stored, context);
+      if (!delivery) return;
+      const { state, refusal } = delivery.row;
       const code = 'put_aside';
-      if (delivery?.row.state === 'sent') return storeEdit(delivery, code);
-      if (delivery?.row.state === 'sending') return endInDoubt(delivery, code);
-      if (
-        !delivery ||
-        (await retryOrReplace(delivery, { meaning: 'refused', code }, 'chat.postMessage', released))
-      )
-        return;
+      // Another job may have ended both processes: the message has one more try, replaced where its kind can.
+      if (refusal === null)
+        return tryAgain(delivery, context.now(), { slot: null, refusal: JSON.stringify({ code }) });
+      if (state === 'sent') return storeEdit(delivery, code);
+      if (state === 'sending') return endInDoubt(delivery, code);
       await end(delivery, { state: 'dead', reason: 'refused', code });
     },
   };
@@ -157,9 +172,10 @@ async function send(delivery: Delivery): Promise<void> {
   if (row.state === 'sending') return lookForMessage(delivery);
   if (row.expires_at <= now()) return end(delivery, { state: 'dead', reason: 'expired' });
   if (!(await takeSlot(delivery, 'chat.postMessage'))) return;
-  // The channel may have been shared with another organization since it was chosen.
-  if (/^[CG]/u.test(place) && (await context.ports.isSharedOutside(delivery.installation, place, signal)))
-    return refuse(delivery, { meaning: 'place', code: 'channel_shared' });
+  const obstacle = await findObstacle(delivery);
+  if (obstacle?.meaning === 'pass')
+    return void (await retryOrReplace(delivery, obstacle, 'chat.postMessage', released));
+  if (obstacle) return refuse(delivery, obstacle);
   let message: Message | undefined;
   try {
     message = await render(delivery);
@@ -195,17 +211,44 @@ async function send(delivery: Delivery): Promise<void> {
   if (performance.now() - begun > freshMs) return tryAgain(sending, claimed.next_at ?? at, {});
   let posted: Posted;
   try {
-    posted = await slack.post(place, message, { id: row.id, thread });
+    posted = await slack.post(place, explainPlace(message, delivery), { id: row.id, thread });
   } catch (error) {
     return handlePostFailure(sending, error);
   }
   await end(sending, { state: 'sent', ...posted });
 }
 
+/** Why nothing is posted in a channel: others read it, perhaps since it was chosen, or Slack does not say who does. */
+async function findObstacle({ context, installation, place }: Delivery): Promise<FailureClass | undefined> {
+  if (!/^[CG]/u.test(place)) return undefined;
+  const { ports, signal } = context;
+  const audience = await ports.readAudience(installation, place, { signal, knownMs: audienceKnownMs });
+  if (audience === 'own') return undefined;
+  const code = audience === 'others' ? 'channel_shared' : audience.unknown;
+  return { meaning: isPassingCode(code) ? 'pass' : readCode(code), code };
+}
+
 async function render({ row, kind, about, refusal, context, place }: Delivery): Promise<Message | undefined> {
-  if (refusal && kind.renderInstead) return kind.renderInstead(about, refusal, { ...context, place });
+  const { render, renderInstead } = kind;
+  const where = { ...context, place };
   const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
-  return body ?? kind.render?.(about, { ...context, place });
+  const renderWhole = async () => body ?? render?.(about, where);
+  if (!refusal || !renderInstead) return renderWhole();
+  if (renderInstead !== 'text') return renderInstead(about, refusal, where);
+  const whole = await renderWhole();
+  return refusal.code === 'put_aside' || !whole ? whole : say(whole.text);
+}
+
+/** Where it was meant for another place that somebody can open to it, the message says so. */
+function explainPlace(message: Message, { row, places: [wanted = ''] }: Delivery): Message {
+  const { text, blocks = [section(text)] } = message;
+  const code = row.code ?? '';
+  const isNews = row.place > 0 && code !== '' && readCode(code) !== 'place';
+  if (!isNews || blocks.length >= limits.blocks) return message;
+  const fix = canBeLifted(code) ? ` ${describeLift(code)}` : '';
+  const where = /^[CG]/u.test(wanted) ? `<#${wanted}>` : `<@${wanted}>`;
+  const note = contextBlock(`Meant for ${where}, where Slack did not take it (${code}).${fix}`);
+  return { ...message, blocks: [...blocks, note] };
 }
 
 /** Waits where Slack asks for it, or sends the replacement. */
@@ -421,8 +464,10 @@ async function showEdit(delivery: Delivery): Promise<void> {
   if (row.posted_in === null || row.ts === null) return storeEdit(delivery, 'no_message');
   if (!(await takeSlot(delivery, 'chat.update'))) return;
   try {
+    const obstacle = await findObstacle(delivery);
+    if (obstacle) throw new SlackFailure(obstacle.code);
     const message = await render(delivery);
-    if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, message);
+    if (message) await slack.update({ channel: row.posted_in, ts: row.ts }, explainPlace(message, delivery));
   } catch (error) {
     const failure = classifySlackFailure(error);
     if (await retryOrReplace(delivery, failure, 'chat.update', { slot: null })) return;

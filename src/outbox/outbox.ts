@@ -24,7 +24,8 @@ import type { Posted } from './slack-port.ts';
  *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent, `retry` is
  *    posted again: three times in a place, then in the next.
  * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
- * 7. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
+ * 7. A channel gets no post, reply or edit where others than this organization read it, or Slack does not say who does.
+ * 8. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.
  *
  * `commands/reports/life.ts` has small kinds and their `put`.
  */
@@ -49,8 +50,10 @@ export interface MessageKind<in About, in Ports = never> {
   readonly kind: string;
   /** Undefined: nothing is left to tell. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
-  /** Replaces a message that Slack or the secret scanner refuses. Tried once. */
-  readonly renderInstead?: (about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered;
+  /** Replaces a message that Slack or the secret scanner refuses, `text` by its text alone. Tried once. */
+  readonly renderInstead?:
+    | 'text'
+    | ((about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered);
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (trx: Trx, message: Ended<About>, context: JobContext<Ports>) => Promise<void>;
   readonly editFailed?: (

@@ -70,10 +70,13 @@ export type CodeMeaning =
   /** Slack takes this content nowhere. */
   | 'refused';
 
-/** The only table of Slack's error codes. Source: https://docs.slack.dev/reference/methods, and public reports. */
+/**
+ * The only table of Slack's error codes. Source: https://docs.slack.dev/reference/methods, and public reports. Words of the
+ * bot: `no_answer`, `not_sent`, `not_installed`, `channel_shared`.
+ */
 const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
   pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
-    external_channel_migrating upload_failed`,
+    external_channel_migrating upload_failed not_sent`,
   unclear: `internal_error fatal_error service_unavailable request_timeout update_failed file_update_failed
     unable_to_share_files fetch_members_failed no_answer`,
   lacking: `missing_scope not_allowed_token_type no_permission permission_denied team_access_not_granted
@@ -86,7 +89,7 @@ const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
     user_disabled user_not_found cannot_dm_bot messages_tab_disabled invalid_user_combination
     channel_shared channel_type_not_supported method_not_supported_for_channel_type posting_to_channel_denied
     posting_to_general_channel_denied`,
-  app: 'account_inactive token_revoked user_removed_from_team invalid_refresh_token',
+  app: 'account_inactive token_revoked user_removed_from_team invalid_refresh_token not_installed',
   absent: `message_not_found is_inactive edit_window_closed cant_update_message thread_not_found not_found hash_conflict
     file_not_found file_deleted user_not_visible users_not_found team_not_found invalid_team no_such_subteam
     subteam_disabled execution_not_in_running_state function_execution_not_found`,

@@ -244,12 +244,12 @@ export const scopes = {
   },
   'channels:read': {
     use: 'sees whether people of other organizations read a public channel before it posts an answer there',
-    lost: 'answers are shared only into channels that the settings name',
+    lost: 'answers, digests and alerts go only into channels that the settings name',
     optional: true,
   },
   'groups:read': {
     use: 'the same of private channels it was invited to',
-    lost: 'answers are shared only into those private channels that the settings name',
+    lost: 'answers, digests and alerts go only into those private channels that the settings name',
     optional: true,
   },
 } as const satisfies Record<string, Scope>;

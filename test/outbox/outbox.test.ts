@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs.ts';
+import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { beginStepRun } from '../../src/outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
 import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
@@ -102,6 +103,8 @@ function read(channel = ops, user = alice): (readonly [string, string | undefine
 const findCalls = (method: string): SlackSimulator['calls'] =>
   harness.slack.calls.filter((call) => call.method === method);
 
+const putAside = async (id: string): Promise<void> => createDeliverJob(kinds).putAside?.({ id }, context);
+
 describe('a message', () => {
   test('is posted once with its marker, however often it is put', async () => {
     expect(await put('one')).toBe(true);
@@ -115,34 +118,34 @@ describe('a message', () => {
     });
   });
 
-  test('that killed two processes is put aside: nothing is posted, and what follows from its end is told', async () => {
-    const putAside = createDeliverJob(kinds).putAside;
+  test('that killed two processes has one more try, then it is put aside and its end is told', async () => {
+    const sending = harness.db.updateTable('outbox').set({ state: 'sending', claim: 'x', place: 0 });
+    // Another job may have ended both processes.
     await put('one');
-    await putAside?.({ id: 'one' }, context);
-    expect(ended).toMatchObject([{ id: 'one', state: 'dead', reason: 'refused', code: 'put_aside' }]);
-    // Its kind has something else to say.
+    await putAside('one');
     await put('two', { kind: careful });
-    await putAside?.({ id: 'two' }, context);
+    await putAside('two');
     await run(5);
-    expect(read()).toEqual([['not: put_aside', undefined]]);
-    // Slack may have it.
+    expect(read().map(([text]) => text)).toEqual(['one', 'not: put_aside']);
     await put('three');
-    const sending = harness.db.updateTable('outbox').set({ state: 'sending', claim: 'x' });
-    await sending.where('id', '=', 'three').execute();
-    await putAside?.({ id: 'three' }, context);
-    expect(ended.at(-1)).toMatchObject({ id: 'three', state: 'unknown' });
-    // What must be read is posted again: another message may have ended both processes.
-    await put('again', { doubt: 'retry' });
-    await sending.where('id', '=', 'again').execute();
-    await putAside?.({ id: 'again' }, context);
-    await run(30);
-    expect(ended.at(-1)).toMatchObject({ id: 'again', state: 'sent' });
-    await put('four');
-    await run();
-    await edit('four', 'changed');
-    await putAside?.({ id: 'four' }, context);
+    await putAside('three');
+    await putAside('three');
+    expect(ended.at(-1)).toMatchObject({ id: 'three', state: 'dead', reason: 'refused', code: 'put_aside' });
+    // Slack may have it: it is looked for.
+    await put('four', { to: { places: [alice] } });
+    await sending.where('id', '=', 'four').execute();
+    await putAside('four');
+    expect(ended.at(-1)?.id).toBe('three');
+    await putAside('four');
+    expect(ended.at(-1)).toMatchObject({ id: 'four', state: 'unknown' });
+    await edit('one', 'changed');
+    await putAside('one');
+    await run(5);
+    expect(read().map(([text]) => text)).toContain('changed');
+    await edit('one', 'changed again');
+    await putAside('one');
+    await putAside('one');
     expect(failedEdits).toEqual(['put_aside']);
-    expect(read().map(([text]) => text)).not.toContain('changed');
   });
 
   test('is not sent after it expired', async () => {
@@ -242,6 +245,61 @@ test.each([ops, 'G0LEGACY0'])(
     expect(read()).toEqual([]);
   },
 );
+
+const share = (shared = true) => Object.assign(harness.slack.world.channels.get(ops) ?? {}, { shared });
+
+describe('a channel', () => {
+  test.each<[string, () => unknown, string]>([
+    [
+      'whose readers the bot may not know',
+      () => harness.slack.script.fail('conversations.info', 'missing_scope', 9),
+      'missing_scope',
+    ],
+    [
+      'whose readers Slack does not say for a minute',
+      () => harness.slack.script.fail('conversations.info', 'internal_error', 6, 503),
+      'http_503',
+    ],
+  ])('%s gets no message: the next place does, and says so', async (_, begin, code) => {
+    begin();
+    await put('one', two);
+    await run(140);
+    expect(ended).toMatchObject([{ state: 'sent', place: alice, code }]);
+    expect(read()).toEqual([]);
+    expect(harness.slack.as(alice).messages().at(-1)?.reads).toContain(code);
+  });
+
+  test('that others come to read later gets no edit, and no reply', async () => {
+    await put('one');
+    await run();
+    share();
+    at += 3_600_000;
+    await edit('one', 'changed');
+    await put('reply', { to: { parent: 'one' } });
+    await run(5);
+    expect(failedEdits).toEqual(['channel_shared']);
+    expect(ended.at(-1)).toMatchObject({ id: 'reply', state: 'dead', code: 'channel_shared' });
+    expect(read()).toEqual([['one', undefined]]);
+  });
+
+  test('is asked about its readers again half a minute later, and trusted where an admin named it', async () => {
+    await put('one');
+    await run();
+    share();
+    at += 31_000;
+    await put('two', two);
+    await run(5);
+    expect(ended.at(-1)).toMatchObject({ id: 'two', place: alice });
+    share(false);
+    harness.slack.script.fail('conversations.info', 'missing_scope', 9);
+    at += 31_000;
+    const policy = { ...initialPolicy, postChannels: [ops] };
+    await harness.policies.save({ tenant: 'T0ACME000', base: 0, policy, by: alice, difference: [] });
+    await put('three', two);
+    await run(5);
+    expect(ended.at(-1)).toMatchObject({ id: 'three', place: ops });
+  });
+});
 
 describe('a refusal that passes', () => {
   test('is tried again with growing pauses, in the same place', async () => {
@@ -462,6 +520,7 @@ describe('one row in several hands', () => {
   test('has one end, and what follows from it happens once', async () => {
     await put('one');
     const job = createDeliverJob(kinds);
+    await job.putAside?.({ id: 'one' }, context);
     await Promise.all([job.putAside?.({ id: 'one' }, context), job.putAside?.({ id: 'one' }, context)]);
     expect(ended).toHaveLength(1);
   });

@@ -129,7 +129,7 @@ export async function createCommandHarness({
         }),
         sharing: onlyWith<Services['sharing']>(),
         doctor: onlyWith<Services['doctor']>(),
-        post: async () => true,
+        post: async () => undefined,
         message: undefined,
         modal: undefined,
         now: () => new Date(now),

@@ -198,7 +198,7 @@ export function exportMessageId(id: string): string {
   return `export:${id}`;
 }
 
-/** Tells the person directly where the export's message cannot. Files say for themselves that it is done. */
+/** Tells the person directly, else its channel, where the export's message cannot. Files say for themselves that it is done. */
 async function putEndNotice(trx: Trx, row: ExportRow, outbox: Outbox): Promise<void> {
   if (row.state === 'done' && row.row_count > 0) return;
   await outbox.put(trx, {
@@ -206,8 +206,8 @@ async function putEndNotice(trx: Trx, row: ExportRow, outbox: Outbox): Promise<v
     kind: endNotice,
     about: { id: row.id },
     installation: readPerson(row),
-    to: { places: [row.user_id] },
-    doubt: 'once',
+    to: { places: [row.user_id, ...(row.channel === null ? [] : [row.channel])] },
+    doubt: 'retry',
   });
 }
 

@@ -2,12 +2,14 @@ import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { endStepRun } from '../../outbox/complete-step.ts';
 import { defineMessage, type Ended, type Outbox, type RenderContext } from '../../outbox/outbox.ts';
+import { takeLock } from '../../store/database.ts';
 import type { Enqueue, JobContext } from '../../store/queue.ts';
 import type { Trx } from '../../store/schema.ts';
 import {
   renderApprovalCard,
   renderReminder,
   renderRequesterMessage,
+  renderUntold,
 } from '../../views/operations/approvals.ts';
 import { describeDeletion, hasEnded } from '../../views/steps.ts';
 import { findUndone, type Kinds } from './kinds/kind.ts';
@@ -51,19 +53,26 @@ async function queueDirectCards(tx: OutboxTrx, operation: Operation): Promise<vo
 
 async function putMessage(
   { outbox, db }: OutboxTrx,
-  { tenant, id, requester: installation }: Operation,
+  { tenant, id, row, requester: installation }: Operation,
   messageId: string,
   place: string,
   expiresAt?: Date,
 ): Promise<void> {
-  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
+  const isForRequester = messageId.startsWith(requesterMessageId(id));
+  const kind = isForRequester ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
+  // Whose conversation takes nothing reads the outcome where they asked.
+  const places =
+    isForRequester && /^[CG]/u.test(row.channel_id ?? '') ? [place, row.channel_id ?? ''] : [place];
   // A request seen twice is better than one that nobody sees.
-  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry', expiresAt });
+  await outbox.put(db, { ...message, to: { places }, doubt: 'retry', expiresAt });
 }
 
 export async function refreshMessages(tx: OutboxTrx, operation: Operation): Promise<void> {
-  for (const id of await findMessages(tx.db, operation)) await tx.outbox.edit(tx.db, id);
+  const messages = await findMessages(tx.db, operation);
+  for (const { id } of messages.filter(isAlive)) await tx.outbox.edit(tx.db, id);
+  const own = messages.filter(({ id }) => id.startsWith(requesterMessageId(operation.id)));
+  if (own.length > 0 && !own.some(isAlive)) await putSecondMessage(tx, operation);
   const undone = operation.state === 'succeeded' && findUndone(operation.snapshot);
   if (!undone) return;
   const original = await findOperation(tx, operation.tenant, undone);
@@ -72,8 +81,8 @@ export async function refreshMessages(tx: OutboxTrx, operation: Operation): Prom
 
 export async function queueReminder({ outbox, db }: OutboxTrx, operation: Operation): Promise<void> {
   const { tenant, id, requester, expiresAt } = operation;
-  const cards = (await findMessages(db, operation)).filter((message) => message.startsWith(cardId(id)));
-  for (const parent of cards)
+  const messages = (await findMessages(db, operation)).filter(isAlive);
+  for (const { id: parent } of messages.filter((message) => message.id.startsWith(cardId(id))))
     await outbox.put(db, {
       id: `${parent}:reminder`,
       kind: approvalReminder,
@@ -93,19 +102,26 @@ const requesterMessage = defineMessage({
     const undo = await findUndo(ports.ledger, operation);
     return renderRequesterMessage(operation, typeof undo === 'string' ? undo : 'possible');
   },
-  async ended(trx, { id, about, code }: Ended<About>, { ports }: JobContext<MessagePorts>) {
-    if (code === 'put_aside') await putSecondMessage({ ...ports.ledger, db: trx }, about, id);
+  renderInstead: 'text',
+  async ended(
+    trx,
+    { about: { tenant, id }, state, reason }: Ended<About>,
+    { ports }: JobContext<MessagePorts>,
+  ) {
+    const tx = { ...ports.ledger, db: trx };
+    if (state !== 'sent' && reason !== 'app-gone')
+      await putSecondMessage(tx, await findOperation(tx, tenant, id));
   },
-  async editFailed(trx, { id, about }, { ports }: JobContext<MessagePorts>) {
-    await putSecondMessage({ ...ports.ledger, db: trx }, about, id);
+  async editFailed(trx, { about: { tenant, id } }, { ports }: JobContext<MessagePorts>) {
+    const tx = { ...ports.ledger, db: trx };
+    await putSecondMessage(tx, await findOperation(tx, tenant, id));
   },
 });
 
-/** The requester reads the outcome even if their message could not be edited. */
-async function putSecondMessage(tx: OutboxTrx, about: About, first: string): Promise<void> {
-  const second = requesterMessageId(about.id, 'again');
-  const operation = first === second ? undefined : await findOperation(tx, about.tenant, about.id);
-  if (operation && hasEnded(operation)) await putMessage(tx, operation, second, operation.requester.userId);
+/** The requester reads the outcome even if their message did not arrive, or could not be edited. Put once. */
+async function putSecondMessage(tx: OutboxTrx, operation: Operation | undefined): Promise<void> {
+  if (!operation || !hasEnded(operation)) return;
+  await putMessage(tx, operation, requesterMessageId(operation.id, 'again'), operation.requester.userId);
 }
 
 const approvalCard = defineMessage({
@@ -114,13 +130,48 @@ const approvalCard = defineMessage({
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     return operation && renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
+  renderInstead: 'text',
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
-    // The bot cannot, must not, or may not have written to the channel: every approver gets the card.
-    if (ended.state === 'sent' || ended.reason === 'app-gone' || ended.id !== cardId(id)) return;
+    if (ended.state === 'sent' || ended.reason === 'app-gone') return;
     const operation = await findOperation(tx, tenant, id);
-    if (operation && operation.approvalsNeeded > 0) await queueDirectCards(tx, operation);
+    if (!operation || operation.approvalsNeeded === 0) return;
+    // The bot cannot, must not, or may not have written to the channel: every approver gets the card.
+    if (ended.id === cardId(id)) return queueDirectCards(tx, operation);
+    // Of two that end at once the second sees the first.
+    await takeLock(trx, cardId(id));
+    const cards = selectMessages(trx, operation).where('id', 'like', `${cardId(id)}:%`);
+    if (operation.state === 'proposed' && !(await cards.execute()).some(isAlive))
+      await putUntold(tx, operation, ended);
+  },
+});
+
+/** No approver got the card: the requester can tell them. */
+async function putUntold(
+  { outbox, db }: OutboxTrx,
+  { tenant, id, requester, expiresAt }: Operation,
+  { code = 'no_answer' }: Ended<About>,
+): Promise<void> {
+  await outbox.put(db, {
+    id: `operation:${id}:untold`,
+    kind: untoldNotice,
+    about: { tenant, id, code },
+    installation: requester,
+    to: { places: [requester.userId] },
+    doubt: 'retry',
+    expiresAt,
+  });
+}
+
+const untoldNotice = defineMessage({
+  kind: 'operation-untold',
+  async render(
+    { tenant, id, code }: About & { readonly code: string },
+    { ports, db }: RenderContext<MessagePorts>,
+  ) {
+    const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
+    return operation?.state === 'proposed' ? renderUntold(operation, code) : undefined;
   },
 });
 
@@ -133,6 +184,7 @@ const approvalReminder = defineMessage({
     const waiting = operation.approvers.filter((approver) => !done.includes(approver));
     return renderReminder(operation, waiting.slice(0, mostNamed));
   },
+  renderInstead: 'text',
 });
 
 export interface FormAbout {
@@ -144,20 +196,35 @@ export interface FormAbout {
 
 export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'variable-form' });
 
-export const operationMessages = [approvalCard, approvalReminder, requesterMessage, variableForm];
+export const operationMessages = [
+  approvalCard,
+  approvalReminder,
+  requesterMessage,
+  untoldNotice,
+  variableForm,
+];
 
-async function findMessages(db: Trx, { id, approvers }: Operation): Promise<string[]> {
+type StoredMessage = { readonly id: string; readonly state: string };
+
+async function findMessages(db: Trx, operation: Operation): Promise<StoredMessage[]> {
+  const messages = selectMessages(db, operation);
+  // Waits for messages that are just ending, so that those which replace them are found below.
+  await messages.forUpdate().execute();
+  return messages.execute();
+}
+
+function selectMessages(db: Trx, { id, approvers }: Operation) {
   const ids = [
     requesterMessageId(id),
     requesterMessageId(id, 'again'),
     cardId(id),
     ...approvers.map((approver) => cardId(id, approver)),
   ];
-  const messages = db.selectFrom('outbox').select('id').where('id', 'in', ids).orderBy('id');
-  // Waits for messages that are just ending, so that those which replace them are found below.
-  await messages.forUpdate().execute();
-  const found = await messages.where('state', 'in', ['due', 'sending', 'sent']).execute();
-  return found.map((message) => message.id);
+  return db.selectFrom('outbox').select(['id', 'state']).where('id', 'in', ids).orderBy('id');
+}
+
+function isAlive({ state }: StoredMessage): boolean {
+  return ['due', 'sending', 'sent'].includes(state);
 }
 
 function requesterMessageId(id: string, again?: 'again'): string {

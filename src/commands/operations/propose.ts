@@ -91,7 +91,8 @@ export function sendFormByAssistant(
       installation: requester,
       to: { places: [requester.userId] },
       body: message,
-      doubt: 'look',
+      doubt: 'retry',
+      expiresAt: new Date(at.getTime() + minutes * minuteMs),
     });
     return true;
   });
@@ -136,7 +137,7 @@ async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person
     .selectFrom('outbox')
     .select('about')
     .where((is) => is.and({ tenant: tenantId(place), kind: variableForm.kind }))
-    .where('state', '<>', 'dead')
+    .where('state', 'not in', ['dead', 'unknown'])
     .where('changed_at', '>', new Date(since));
   const forms = (await rows.execute()).map(({ about }) => JSON.parse(about) as FormAbout);
   return forms.filter((form) => form.userId === userId && form.at > since);

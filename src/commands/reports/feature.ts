@@ -4,6 +4,7 @@ import { tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
+import { readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { openAgain } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
@@ -25,6 +26,7 @@ import {
 import { type Action, type Command, type Context, defineForm, type Feature, type Fields } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAdminFor, createRefusal } from '../operations/propose.ts';
+import { assertReaders } from '../share.ts';
 import type { Words } from '../words.ts';
 import { findKnownZones, loadAllZones } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
@@ -275,11 +277,10 @@ function createVerbs(kind: ReportKind) {
     }
     await assertChannel(kind, report.channel, context);
     await requirePlace(report, context);
-    const taken = await reports.takeOver(report, person);
-    const notice = views.renderDone(taken, context.now(), 'taken over');
     // Its channel sees it in the place of the notice; pressed elsewhere, the channel is notified.
-    if (context.message?.channel !== taken.channel) await context.post(taken.channel, notice);
-    return notice;
+    const isSeen = context.message?.channel === report.channel;
+    const taken = await reports.takeOver(report, person, isSeen);
+    return views.renderDone(taken, context.now(), 'taken over');
   }
 
   /** Their answer replaces the message that offered the button. */
@@ -292,7 +293,7 @@ function createVerbs(kind: ReportKind) {
 
 /** @throws UserError where a person’s report may not go into a channel, by the settings of this moment. */
 async function assertChannel(kind: ReportKind, channel: string, context: Context): Promise<void> {
-  const { authorizer, sharing } = context;
+  const { authorizer } = context;
   const decision = await authorizer.decide('read', channel, { fresh: true });
   const destination = decideDestination(await authorizer.policy({ fresh: true }), 'digest', channel);
   const failed = [...decision.trace, ...destination.trace].find(({ ok }) => !ok);
@@ -303,8 +304,7 @@ async function assertChannel(kind: ReportKind, channel: string, context: Context
     // *Why?* would tell of the channel that this was pressed in.
     throw new UserError(message, refusal.hint, refusal.offer === 'why' ? 'ask' : refusal.offer);
   }
-  if ((await sharing.readAudience(channel)) === 'others')
-    throw new UserError(`Your ${kind} can’t post in ${place}: it is shared with another organization.`);
+  await assertReaders('report', channel, context);
 }
 
 function createForm<Kind extends ReportKind>(
@@ -376,10 +376,14 @@ function createForm<Kind extends ReportKind>(
     const order = { ...ordered, channel, subject: { ...ordered.subject, called } } as unknown as Order;
     const isNews = !edited || edited.channel !== channel || edited.paused?.reason === 'bot-removed';
     const id = edited?.id ?? (await reports.newId());
-    if (!isOwn && isNews && !(await post(channel, views.renderAnnouncement(id, order, person.userId))))
-      throw new UserError(
-        `The bot can’t post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
-      );
+    if (!isOwn && isNews) {
+      const refused = await post(channel, views.renderAnnouncement(id, order, person.userId));
+      if (refused && readCode(refused) === 'place')
+        throw new UserError(
+          `The bot can’t post in <#${channel}>, so nothing was saved. Invite it there (\`/invite @cdn\`), then save again.`,
+        );
+      if (refused) throw new SlackFailure(refused);
+    }
     return edited ? reports.change(edited, order, person) : reports.create(person, order, id);
   }
 

@@ -11,7 +11,7 @@ import { dayMs, minuteMs } from '../../lib/time.ts';
 import { defineMessage, type Ended, type Outbox } from '../../outbox/outbox.ts';
 import { readCode } from '../../outbox/slack-port.ts';
 import type { Schema, Trx } from '../../store/schema.ts';
-import { renderPaused } from '../../views/reports/card.ts';
+import { renderDone, renderPaused } from '../../views/reports/card.ts';
 import {
   type Alert,
   type Digest,
@@ -79,6 +79,7 @@ export function createReports(options: ReportOptions) {
     event: Event,
     changes: Updateable<Schema['reports']>,
     detail: Readonly<Record<string, string>> = {},
+    tell?: (trx: Trx, report: Report) => Promise<unknown>,
   ): Promise<R> =>
     db.transaction().execute(async (trx) => {
       const { id, kind, revision } = before;
@@ -95,6 +96,7 @@ export function createReports(options: ReportOptions) {
         .executeTakeFirstOrThrow();
       const report = readReport(row);
       await recordAndPlan(trx, report, by, event, detail);
+      await tell?.(trx, report);
       if (isAlert(report)) await adaptIncidents(trx, report, before, { outbox, now: now() });
       return report as R;
     });
@@ -157,9 +159,20 @@ export function createReports(options: ReportOptions) {
     },
     resume: <R extends Report>(report: R, by: Person) =>
       change(report, by, 'changed', running(report), { resumed: 'yes' }),
-    takeOver<R extends Report>(report: R, by: Person) {
+    /** `isSeen`: its channel reads it already. */
+    takeOver<R extends Report>(report: R, by: Person, isSeen = false) {
       const changes = { ...running(report), ...ownerColumns(by) };
-      return change(report, by, 'taken-over', changes, { from: report.owner.userId });
+      const from = report.owner.userId;
+      const tell = (trx: Trx, { id, revision, channel }: Report) =>
+        outbox.put(trx, {
+          id: `report-taken-over:${id}:${revision}`,
+          kind: takenOverNotice,
+          about: { id, by: by.userId },
+          installation: by,
+          to: { places: [...new Set([channel, from])] },
+          doubt: 'once',
+        });
+      return change(report, by, 'taken-over', changes, { from }, isSeen ? undefined : tell);
     },
     delete: <R extends Report>(report: R, by: Person) =>
       change(report, by, 'deleted', { deleted_at: now(), next_due: null }),
@@ -357,13 +370,22 @@ const pauseNotice = defineMessage({
     if (!report?.paused || report.deletedAt || report.revision !== revision) return undefined;
     return renderPaused(report, { others: place !== report.owner.userId });
   },
+  renderInstead: 'text',
   async ended(trx, { about: { id, revision }, state, reason, code }, { log }: ReportContext) {
     if (state === 'sent' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);
     if (report?.revision !== revision) return;
-    if (state === 'unknown' || reason === 'app-gone' || reason === 'expired')
+    if (state === 'unknown' || reason === 'app-gone' || reason === 'expired' || code === 'put_aside')
       await trx.updateTable('reports').set({ pause_notice: waiting }).where('id', '=', id).execute();
     else log.error({ [report.kind]: id, code }, 'nobody could be told that a report is paused');
+  },
+});
+
+const takenOverNotice = defineMessage({
+  kind: 'report-taken-over',
+  async render({ id, by }: { readonly id: string; readonly by: string }, { db, now }: ReportContext) {
+    const report = await findReport(db, id);
+    return report?.owner.userId === by ? renderDone(report, now(), 'taken over') : undefined;
   },
 });
 
@@ -463,12 +485,14 @@ export async function announceReinstalled({ db, ports, now }: ReportContext): Pr
 }
 
 /** Also under the name that 0.1.0 has put into the outbox. */
-export const pauseMessages = [pauseNotice, { ...pauseNotice, kind: 'digest-paused' }];
+export const pauseMessages = [takenOverNotice, pauseNotice, { ...pauseNotice, kind: 'digest-paused' }];
+
+const audienceKnownMs = 10 * minuteMs;
 
 /** Why a report may not run now: a right may be gone since it was created. Refusals are counted. */
 export async function findRefusal(
   { owner, channel }: Pick<Report, 'owner' | 'channel'>,
-  ports: Pick<ReportPorts, 'authorizer' | 'refused' | 'isSharedOutside'>,
+  ports: Pick<ReportPorts, 'authorizer' | 'refused' | 'readAudience'>,
   signal: AbortSignal,
 ): Promise<PauseReason | undefined> {
   const authorizer = ports.authorizer(owner);
@@ -481,12 +505,15 @@ export async function findRefusal(
     ports.refused(reason);
     return refusals[reason] ?? 'right-lost';
   }
-  return !isOwn && (await ports.isSharedOutside(owner, channel, signal)) ? 'channel-shared' : undefined;
+  // What posts there asks again; where Slack does not say it, a check goes on and its message waits.
+  const audience = isOwn || (await ports.readAudience(owner, channel, { signal, knownMs: audienceKnownMs }));
+  return audience === 'others' ? 'channel-shared' : undefined;
 }
 
 const refusals: Readonly<Partial<Record<Reason, PauseReason>>> = {
   'no-key': 'key-missing',
   deactivated: 'owner-gone',
+  foreign: 'owner-gone',
   'other-channel': 'channel-not-allowed',
 };
 

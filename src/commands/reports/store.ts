@@ -8,6 +8,7 @@ import type { Reason } from '../../auth/policy/policy.ts';
 import { findNextRun } from '../../lib/schedule.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { toLocalTime, toMinutes } from '../../lib/time-zone.ts';
+import type { DeliverPorts } from '../../outbox/deliver.ts';
 import type { Outbox } from '../../outbox/outbox.ts';
 import type { Enqueue, EnqueueOptions, JobContext, JobRef } from '../../store/queue.ts';
 import type { Db, Schema, Trx } from '../../store/schema.ts';
@@ -38,8 +39,7 @@ export interface ReportPorts {
   readonly audit: Audit;
   readonly enqueue: Enqueue;
   readonly explain: (error: unknown, feature: string) => Failure;
-  /** Whether people of another organization read a channel, known for ten minutes. False where Slack does not say. */
-  readonly isSharedOutside: (at: Installation, channel: string, signal: AbortSignal) => Promise<boolean>;
+  readonly readAudience: DeliverPorts['readAudience'];
   readonly refused: (reason: Reason) => void;
   /** Counts a message about an incident that no place took. */
   readonly untold: () => void;

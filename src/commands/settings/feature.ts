@@ -286,7 +286,7 @@ async function announce(
   let told: views.Told | undefined;
   for (const channel of new Set([approvalChannel, before.approvalChannel])) {
     if (channel === undefined || (await isShared(channel, context))) continue;
-    const isTold = await context.post(channel, announcement);
+    const isTold = (await context.post(channel, announcement)) === undefined;
     if (channel === approvalChannel) told = { channel, isTold };
   }
   return told;

@@ -11,6 +11,7 @@ import { createRefusal } from '../../commands/operations/propose.ts';
 import { features } from '../../commands/registry.ts';
 import { prefetchZones } from '../../commands/zones/lookup.ts';
 import { UserError } from '../../errors.ts';
+import { classifySlackFailure } from '../../outbox/slack-port.ts';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import type { Kind, Metrics, Outcome } from '../../telemetry/metrics.ts';
@@ -18,9 +19,15 @@ import { makeReference, withReference } from '../../telemetry/reference.ts';
 import { describeSpan, withSpan } from '../../telemetry/tracing.ts';
 import { context as contextBlock, limits, type Message } from '../../views/blocks/blocks.ts';
 import { type Failure, renderFailure } from '../../views/blocks/failure.ts';
-import { type InstallationAccess, readSlackError } from '../installations.ts';
+import type { InstallationAccess } from '../installations.ts';
 import type { PeopleOf } from '../people.ts';
-import { type Clients, type PostToResponseUrl, postMessage } from '../send/clients.ts';
+import {
+  type Clients,
+  type PostToResponseUrl,
+  postMessage,
+  toSlackFailure,
+  waitOutLimits,
+} from '../send/clients.ts';
 import { type Egress, SecretLeakBlocked } from '../send/egress.ts';
 import { createResponder, type Respond, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
@@ -167,7 +174,8 @@ export async function publishHome({ context, client }: Interaction, note?: strin
   const { blocks, ...view } = await loadHome(context, features);
   const shown = note === undefined ? blocks : [contextBlock(note), ...blocks].slice(0, limits.homeBlocks);
   const { userId } = context.person;
-  await (await client()).views.publish({ user_id: userId, view: { ...view, blocks: shown } });
+  const { views } = await client();
+  await waitOutLimits(() => views.publish({ user_id: userId, view: { ...view, blocks: shown } }));
 }
 
 interface Replies {
@@ -305,11 +313,13 @@ async function authorize(
     cdnWith: (key) => deps.cdn.withKey(key, signal),
     async post(channel, content) {
       try {
-        await postMessage(await client(), channel, content);
-        return true;
+        const asBot = await client();
+        await waitOutLimits(() => postMessage(asBot, channel, content));
+        return undefined;
       } catch (error) {
-        log.warn({ channel, reason: readSlackError(error) ?? 'no-answer' }, 'cannot post in a channel');
-        return false;
+        const { code } = classifySlackFailure(toSlackFailure(error));
+        log.warn({ channel, code }, 'cannot post in a channel');
+        return code;
       }
     },
     explain: (error) => explainFailure(error, { ...work, kind }, log),

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type ChatPostMessageArguments,
   type ChatPostMessageResponse,
@@ -12,7 +13,7 @@ import {
 } from '@slack/web-api';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { readCode, SlackFailure } from '../../outbox/slack-port.ts';
+import { classifySlackFailure, readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
 import { allowSecrets, type Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -138,6 +139,23 @@ export function toSlackFailure(error: unknown): unknown {
       return new SlackFailure('no_answer', { cause: error });
     default:
       return error;
+  }
+}
+
+/** In all, for one call. */
+const longestWaitMs = 30_000;
+
+/** Makes a call again where Slack asks for a pause: else nobody would read what it tells. */
+export async function waitOutLimits<Result>(call: () => Promise<Result>): Promise<Result> {
+  for (let leftMs = longestWaitMs; ; ) {
+    try {
+      return await call();
+    } catch (error) {
+      const { meaning, askedMs = 2_000 } = classifySlackFailure(toSlackFailure(error));
+      leftMs -= askedMs;
+      if (meaning !== 'pass' || leftMs < 0) throw error;
+      await setTimeout(askedMs);
+    }
   }
 }
 

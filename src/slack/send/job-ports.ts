@@ -9,7 +9,7 @@ import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/store.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
-import { SlackFailure } from '../../outbox/slack-port.ts';
+import { classifySlackFailure, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
@@ -43,7 +43,8 @@ export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'account
 export function createJobPorts(options: JobPortsOptions): JobPorts {
   const { access, keyStore, policies, people, audit, ledger, egress, log, metrics } = options;
   const cdnKey = async (person: Person): Promise<Secret> => (await requireKey(keyStore, person)).key;
-  const shared = createCache<boolean>({ now: options.now, ttlMs: 10 * minuteMs, maxEntries: 2_000 });
+  /** When Slack last said of a channel that only people of this organization read it. */
+  const readByOwn = createCache<number>({ now: options.now, ttlMs: 10 * minuteMs, maxEntries: 2_000 });
   const ports: JobPorts = {
     audit,
     ledger,
@@ -70,16 +71,20 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
         keyStore,
       }),
     slack: (place, signal) => openSlack(options, place, signal),
-    async isSharedOutside(owner, channel, signal) {
-      const key = `${tenantId(owner)}:${channel}`;
-      const known = shared.get(key);
-      if (known !== undefined) return known;
+    async readAudience(owner, channel, { signal, knownMs }) {
+      const tenant = tenantId(owner);
+      const key = `${tenant}:${channel}`;
+      const at = options.now().getTime();
+      if (at - (readByOwn.get(key) ?? 0) <= knownMs) return 'own';
       const audience = await ports
         .slack(owner, signal)
         .readAudience(channel)
-        .catch(() => undefined);
-      if (typeof audience === 'string') shared.set(key, audience === 'others');
-      return audience === 'others';
+        .catch((error: unknown) => ({ unknown: classifySlackFailure(error).code }));
+      readByOwn.set(key, audience === 'own' ? at : 0);
+      if (typeof audience === 'string') return audience;
+      const { approvalChannel, exportChannels, postChannels } = await policies.current(tenant);
+      // An admin who named it knows who reads it.
+      return [approvalChannel, ...exportChannels, ...postChannels].includes(channel) ? 'own' : audience;
     },
   };
   return ports;

@@ -10,7 +10,7 @@ import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import { explainFailure } from '../receive/failures.ts';
-import { type PostToResponseUrl, postMessage } from './clients.ts';
+import { type PostToResponseUrl, postMessage, waitOutLimits } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
 import { withNativeOffer } from './native-blocks.ts';
 import { discardFiles, type Slack } from './slack-port.ts';
@@ -111,7 +111,8 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Respond {
     const client = await options.client();
     try {
       if (channelId) {
-        await client.chat.postEphemeral({ ...toBody(message), ...thread, channel: channelId, user: userId });
+        const body = { ...toBody(message), ...thread, channel: channelId, user: userId };
+        await waitOutLimits(() => client.chat.postEphemeral(body));
         return;
       }
     } catch (error) {
@@ -120,7 +121,7 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Respond {
       const reason = readSlackError(error) ?? 'network';
       log.info({ reason }, 'ephemeral answer refused, sending a direct message');
     }
-    await postMessage(client, userId, message);
+    await waitOutLimits(() => postMessage(client, userId, message));
   };
   const sendNext = inOrder(async (message, isFailure) => {
     if (!responseUrl || sent >= maxUses || !(await byResponseUrl(message, responseUrl, isFailure)))
@@ -153,7 +154,8 @@ function answerInConversation(
   const edit = async ({ text, blocks = [] }: Message, at: NonNullable<typeof own>): Promise<boolean> => {
     try {
       // An edit without blocks would keep the old ones.
-      await (await client()).chat.update({ ...at, text: truncate(text, maxEditedText), blocks });
+      const { chat } = await client();
+      await waitOutLimits(() => chat.update({ ...at, text: truncate(text, maxEditedText), blocks }));
       return true;
     } catch (error) {
       // It was deleted, or is too old to be edited.
@@ -166,7 +168,8 @@ function answerInConversation(
     const takes = isAnswered || !isFailure ? own : undefined;
     if (!takes || !(await edit(message, takes))) {
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
-      const posted = await postMessage(await client(), channel, message, thread);
+      const asBot = await client();
+      const posted = await waitOutLimits(() => postMessage(asBot, channel, message, thread));
       if (posted.ts !== undefined) own = { channel: posted.channel ?? channel, ts: posted.ts };
     }
     if (!isAnswered) await pressedIn?.(shownInConversation);

@@ -152,11 +152,10 @@ async function findMessage(client: WebClient, id: string, { channel, since, unti
   // Without the scope Slack silently leaves out the metadata.
   if (about?.scopes && !about.scopes.includes('metadata.message:read'))
     throw new SlackFailure('missing_scope');
-  const toTimestamp = (at: Date): string => (at.getTime() / 1000).toFixed(6);
   const query = {
     channel,
-    oldest: toTimestamp(since),
-    latest: toTimestamp(until),
+    oldest: (since.getTime() / 1000).toFixed(6),
+    latest: (until.getTime() / 1000).toFixed(6),
     include_all_metadata: true,
     limit: pageSize,
   };

@@ -76,6 +76,13 @@ export function renderRequesterMessage(
   ]);
 }
 
+/** Where Slack took the request to no approver. */
+export function renderUntold(operation: ShownOperation, code: string): Message {
+  return say(
+    `:warning: Slack did not take your request to ${describePlainly(operation)} to any approver (${code}). They find it with \`/cdn approvals\`: tell one of them before it expires, ${formatMoment(operation.expiresAt)}.`,
+  );
+}
+
 export function renderReminder(operation: ShownOperation, approvers: readonly string[]): Message {
   const { expiresAt } = operation;
   const text = `:hourglass_flowing_sand: ${mention(approvers)} Reminder: ${nameRequester(operation)} asks to ${describePlainly(operation)}. It needs ${describeMissing(operation)} and expires ${formatMoment(expiresAt)}.`;

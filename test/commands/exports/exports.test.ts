@@ -137,7 +137,7 @@ const countRefusals = async (): Promise<number> => {
 
 describe('while the file is on its way to Slack', () => {
   test.each([
-    ['it is cancelled', says.cancelled, () => bot.slack.as(alice, ops).press('event-logs:cancel:0'), 0],
+    ['it is cancelled', says.cancelled, () => bot.slack.as(alice, ops).press('event-logs:cancel:0'), 0, ops],
     [
       'other organizations come to read its channel',
       says.failed,
@@ -147,9 +147,10 @@ describe('while the file is on its way to Slack', () => {
         pass(30_000);
       },
       0,
+      `D${alice}`,
     ],
-    ['a right is lost', says.failed, () => saveSettings(bot.slack, { operators: [bob] }), 1],
-  ])('%s: that is told, and nothing is posted', async (_, words, change, refusals) => {
+    ['a right is lost', says.failed, () => saveSettings(bot.slack, { operators: [bob] }), 1, ops],
+  ])('%s: that is told, and nothing is posted', async (_, words, change, refusals, place) => {
     const before = await countRefusals();
     const held = bot.slack.script.hold('files.upload', 'before');
     await exportTo(ops);
@@ -157,7 +158,7 @@ describe('while the file is on its way to Slack', () => {
     await change();
     if (words === says.cancelled) await waitForPost(ops, words);
     held.release();
-    expect(readExport(await waitForPost(ops, words))).toMatchSnapshot();
+    expect(readExport(await waitForPost(place, words))).toMatchSnapshot();
     expect(callsTo('files.completeUploadExternal')).toEqual([]);
     expect(await countRefusals()).toBe(before + refusals);
     await expectNothingLeft();

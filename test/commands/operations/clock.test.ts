@@ -132,6 +132,27 @@ test('an outcome that Slack does not take as an edit is told in a message of its
   expect(findMessages(alice, says.yourRequest('data', says.notDone))).toHaveLength(1);
 });
 
+test('an outcome is told in a message of its own where the one before it was not taken', async () => {
+  const { proposeDeletion, ledger, runJobs, findMessages, slack, context } = await start();
+  slack.script.fail('chat.postMessage', 'invalid_blocks', 2, 200, `"channel":"${alice}"`);
+  const operation = await proposeDeletion();
+  await runJobs();
+  expect(findMessages(alice, /Your request/)).toEqual([]);
+  const facts = await loadDecisionContext(context.ports.authorizer(requester), operation, bob);
+  await approve(ledger, operation.id, { ...requester, userId: bob }, facts);
+  await runJobs();
+  expect(findMessages(alice, says.yourRequest('data', says.notDone))).toHaveLength(1);
+});
+
+test('a request that Slack takes to no approver: its requester is told why, once', async () => {
+  const { proposeDeletion, runJobs, findMessages, slack } = await start({ approvalChannel: undefined });
+  for (const approver of [bob, dave])
+    slack.script.fail('chat.postMessage', 'messages_tab_disabled', 9, 200, `"channel":"${approver}"`);
+  await proposeDeletion();
+  await runJobs();
+  expect(findMessages(alice, /messages_tab_disabled/)).toHaveLength(1);
+});
+
 test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
   const { runJobs, keyStore, findMessages, find, countSent } = await startApproved();
   await keyStore.forget(requester, { cause: 'disconnect' });

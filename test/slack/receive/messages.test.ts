@@ -39,7 +39,8 @@ const countAnswers = (): number =>
   bot.slack.calls.filter(({ method }) => /^chat\.|^response_url/u.test(method)).length;
 
 describe('a mention', () => {
-  test('in a channel is answered there, for its writer alone', async () => {
+  test('in a channel is answered there, for its writer alone, after a pause that Slack asks for', async () => {
+    bot.slack.script.rateLimit('chat.postEphemeral', 1);
     const answer = await write(bot.slack.as(alice, ops), `${cdn} app ${appIds.api}`);
     expect(answer).toMatchObject({ ephemeral: true, channel: ops });
     expect(answer.threadTs).toBeUndefined();

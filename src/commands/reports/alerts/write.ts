@@ -1,9 +1,9 @@
 import { sql, type Updateable } from 'kysely';
 import { findNextRun } from '../../../lib/schedule.ts';
 import { dayMs, hourMs, minuteMs } from '../../../lib/time.ts';
-import { defineMessage } from '../../../outbox/outbox.ts';
+import { defineMessage, type Ended, type Outbox } from '../../../outbox/outbox.ts';
+import { readCode } from '../../../outbox/slack-port.ts';
 import type { Db, Schema, Trx } from '../../../store/schema.ts';
-import { say } from '../../../views/blocks/blocks.ts';
 import {
   type Change,
   type Heartbeat,
@@ -210,16 +210,26 @@ async function showIncident(
     return message;
   }
   if (isSnoozed || (closedAt !== undefined && message === undefined)) return message;
+  return putIncident(trx, { id, message }, alert, outbox);
+}
+
+/** Puts the message of an incident into the outbox, also once more. Returns its id. */
+async function putIncident(
+  trx: Trx,
+  { id, message }: Pick<Incident, 'id' | 'message'>,
+  { channel, owner }: Alert,
+  outbox: Outbox,
+): Promise<string> {
   const next = message === undefined ? `watch:${id}` : `watch:${id}:again:${countPosts(message) + 1}`;
   await outbox.put(trx, {
     id: next,
     kind: incidentMessage,
-    about: { incidentId: id, channel: alert.channel },
-    installation: alert.owner,
-    to: { places: [...new Set([alert.channel, alert.owner.userId])] },
+    about: { incidentId: id, channel },
+    installation: owner,
+    to: { places: [...new Set([channel, owner.userId])] },
     doubt: 'retry',
   });
-  await store({ message: next });
+  await trx.updateTable('report_incidents').set({ message: next }).where('id', '=', id).execute();
   return next;
 }
 
@@ -248,13 +258,14 @@ async function tellHeartbeat({ trx, context, at, alert, isSnoozed }: Commit) {
     .where('report_id', '=', alert.id)
     .where('opened_at', '>', since)
     .executeTakeFirstOrThrow();
-  const about = { alertId: alert.id, since: since.toISOString(), at: at.toISOString() };
+  const { channel, id: alertId } = alert;
+  const about = { alertId, channel, since: since.toISOString(), at: at.toISOString() };
   await context.ports.outbox.put(trx, {
     id: `watch-alive:${alert.id}:${at.toISOString().slice(0, 10)}`,
     kind: heartbeat,
     about: { ...about, incidents: Number(count) },
     installation: alert.owner,
-    to: { places: [alert.channel] },
+    to: { places: [...new Set([alert.channel, alert.owner.userId])] },
     doubt: 'once',
   });
   return { heartbeat_at: at };
@@ -271,20 +282,14 @@ const incidentMessage = defineMessage({
   // Rows of messages that are edited for days have this name.
   kind: 'watch-incident',
   render: renderMessage,
-  async renderInstead(about: AboutIncident, _refusal, context: ReportContext) {
-    const whole = await renderMessage(about, context);
-    return whole && say(whole.text);
-  },
-  async ended(trx, { id, about, state, reason, code }, { ports, now, log }: ReportContext) {
+  renderInstead: 'text',
+  async ended(
+    trx,
+    { id, about, state, reason, code }: Ended<AboutIncident>,
+    { ports, now, log }: ReportContext,
+  ) {
     const found = await findWithAlert(trx, about.incidentId);
-    // The code is the first place's: that the owner's conversation took the message does not make the channel well.
-    const lost = findLostPlace({ reason, code });
-    if (lost) {
-      // One that was moved meanwhile posts elsewhere.
-      if (found && (lost === 'uninstalled' || found.alert.channel === about.channel)) {
-        const { id, revision } = found.alert;
-        await pauseReports(trx, { id, revision }, lost, ports);
-      }
+    if (await pauseIfLost(trx, found?.alert, { channel: about.channel, reason, code }, ports)) {
       // Its channel has not read it: what still fires when the alert runs again opens another one, which is posted.
       await trx
         .updateTable('report_incidents')
@@ -308,7 +313,30 @@ const incidentMessage = defineMessage({
       .execute();
     await enqueueNext(ports.enqueue, found.alert, trx);
   },
+  async editFailed(trx, { id, about, code }, { ports }: ReportContext) {
+    const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
+    if (!alert || incident?.message !== id || incident.closedAt) return;
+    // Where only edits are refused, its thread tells what changes.
+    if (code === 'message_not_found' || readCode(code) === 'place')
+      await putIncident(trx, incident, alert, ports.outbox);
+  },
 });
+
+/**
+ * Pauses an alert whose channel takes nothing. The code is the first place's: that the owner's conversation took the message
+ * does not make the channel well. One that was moved meanwhile posts elsewhere.
+ */
+async function pauseIfLost(
+  trx: Trx,
+  alert: Alert | undefined,
+  { channel, ...ended }: Pick<Ended<unknown>, 'reason' | 'code'> & { readonly channel: string | undefined },
+  ports: ReportContext['ports'],
+): Promise<boolean> {
+  const lost = findLostPlace(ended);
+  if (alert && lost && (lost === 'uninstalled' || alert.channel === channel))
+    await pauseReports(trx, { id: alert.id, revision: alert.revision }, lost, ports);
+  return lost !== undefined;
+}
 
 async function findWithAlert(db: Db, incidentId: string) {
   const incident = await findIncident(db, incidentId);
@@ -335,15 +363,29 @@ const changeMessage = defineMessage({
     if (found && about.change) return renderChange(about.change, about.at, found.alert);
     return found && renderResolved(found.incident, found.alert);
   },
+  renderInstead: 'text',
+  async ended(trx, { about, state, reason }, { ports }: ReportContext) {
+    // After its parent the next check posts the incident.
+    if (state !== 'dead' || reason === 'withdrawn' || reason === 'parent') return;
+    const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
+    if (alert && incident) await putIncident(trx, incident, alert, ports.outbox);
+  },
 });
 
 const heartbeat = defineMessage({
   kind: 'alert-heartbeat',
-  async render(about: Heartbeat & { readonly alertId: string }, { db }: ReportContext) {
+  async render(about: AboutHeartbeat, { db }: ReportContext) {
     const alert = await findReport(db, about.alertId, 'alert');
     return alert && renderHeartbeat(alert, about);
   },
+  renderInstead: 'text',
+  async ended(trx, { about, reason, code }, { ports }: ReportContext) {
+    const { alertId, channel } = about;
+    await pauseIfLost(trx, await findReport(trx, alertId, 'alert'), { channel, reason, code }, ports);
+  },
 });
+
+type AboutHeartbeat = Heartbeat & { readonly alertId: string; readonly channel?: string };
 
 export const alertMessages = [incidentMessage, changeMessage, heartbeat];
 

@@ -225,6 +225,12 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
 const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPorts>({
   kind: 'digest-detail',
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
+  renderInstead: 'text',
+  async ended(trx, { about, state, reason, code = 'no_answer', reference }, context) {
+    // The end of its parent is told already.
+    if (state === 'dead' && reason !== 'parent' && reason !== 'withdrawn')
+      await putLostNotice(trx, about, context, { code, reference }, 'posted in full');
+  },
 });
 
 async function loadPost(db: Db, { digestId, due }: Pick<AboutRun, 'digestId' | 'due'>) {
@@ -238,7 +244,10 @@ async function loadPost(db: Db, { digestId, due }: Pick<AboutRun, 'digestId' | '
   return digest && run && !digest.deletedAt ? { digest, run, rendered } : undefined;
 }
 
-type AboutLost = Pick<AboutRun, 'digestId' | 'due'> & { readonly refusal?: Refusal | undefined };
+type AboutLost = Pick<AboutRun, 'digestId' | 'due'> & {
+  readonly refusal?: Refusal | undefined;
+  readonly missed?: 'posted in full' | undefined;
+};
 
 /** To the owner, else to the configured admins, once a run: a person has to look, and decides. */
 async function putLostNotice(
@@ -246,11 +255,12 @@ async function putLostNotice(
   { digestId, due }: AboutRun,
   { ports, log }: ReportContext,
   refusal?: Refusal,
+  missed?: AboutLost['missed'],
 ): Promise<void> {
   log.warn({ digest: digestId, due, code: refusal?.code }, 'digest was not posted, or may not have been');
   const digest = await findReport(trx, digestId, 'digest');
   if (!digest) return;
-  const about: AboutLost = { digestId, due, refusal };
+  const about: AboutLost = { digestId, due, refusal, missed };
   await ports.outbox.put(trx, {
     id: `digest-unknown:${digestId}:${due}:${refusal?.code ?? ''}`,
     kind: lostNotice,
@@ -268,13 +278,14 @@ const noAnswer: Failure = {
 
 const lostNotice = defineMessage({
   kind: 'digest-unknown',
-  async render({ refusal, ...about }: AboutLost, { db, ports }: ReportContext) {
+  async render({ refusal, missed, ...about }: AboutLost, { db, ports }: ReportContext) {
     const { digest, run } = (await loadPost(db, about)) ?? {};
     // It may have arrived meanwhile.
-    if (!digest || !run || run.state === 'sent') return undefined;
+    if (!digest || !run || (run.state === 'sent' && !missed)) return undefined;
     const failure = refusal ? ports.explain(new SlackFailure(refusal.code, refusal), 'digest') : noAnswer;
-    return renderRunFailed(digest, run.due, failure, refusal ? 'posted' : 'confirmed');
+    return renderRunFailed(digest, run.due, failure, missed ?? (refusal ? 'posted' : 'confirmed'));
   },
+  renderInstead: 'text',
 });
 
 export const digestMessages = [digestPost, digestDetail, lostNotice];

@@ -329,7 +329,7 @@ export function renderRunFailed(
   digest: Digest,
   due: Date,
   { message: what, hint, reference }: Failure,
-  missed: 'made' | 'posted' | 'confirmed' = 'made',
+  missed: 'made' | 'posted' | 'posted in full' | 'confirmed' = 'made',
 ): Message {
   const where = missed === 'made' ? '' : ` in <#${digest.channel}>`;
   const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be ${missed}${where}. ${what}`;

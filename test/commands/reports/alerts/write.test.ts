@@ -159,6 +159,29 @@ test('a sign of life comes once a day, at nine', async () => {
   expect(readAll(harness)).toMatchSnapshot();
 });
 
+test('a sign of life that its channel takes no more pauses the alert, and its owner reads both', async () => {
+  await using harness = await open();
+  const alert = await harness.createAlert({ lifeSign: true, every: 60 });
+  await harness.runJobsFor(3600, 600);
+  harness.slack.script.fail('chat.postMessage', 'not_in_channel', 9, 200, `"channel":"${channel}"`);
+  await harness.runJobsFor(26 * 3600, 600);
+  expect((await harness.find(alert)).paused?.reason).toBe('bot-removed');
+  expect(harness.readChannel(direct)).toHaveLength(2);
+});
+
+test.each([
+  ['whose message was deleted', 'chat.update', 'message_not_found', ''],
+  ['whose thread takes no reply', 'chat.postMessage', 'thread_not_found', '"thread_ts"'],
+])('an open incident %s is posted again when it changes', async (_, method, code, text) => {
+  await using harness = await open();
+  await fire(harness);
+  await harness.look(2);
+  harness.slack.script.fail(method, code, 2, 200, text);
+  harness.setEnabled(1, false);
+  await harness.look(2);
+  expect(count(harness, channel)).toBe(2);
+});
+
 test('outside of its hours an alert does not look, not even late; asked for, it does', async () => {
   await using harness = await open();
   // The harness begins on a Monday at 08:00 UTC.

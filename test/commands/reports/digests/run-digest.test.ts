@@ -352,6 +352,19 @@ test.each([
   },
 );
 
+test('a digest whose thread takes not all of it: its owner is told', async () => {
+  await using harness = await open();
+  const targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };
+  await harness.createDaily(alice, {
+    subject: { kinds: digestKinds, targets, only: 'always', timeZone: 'UTC' },
+  });
+  harness.slack.script.fail('chat.postMessage', 'msg_too_long', 2, 200, '"thread_ts"');
+  harness.advance(61 * 60_000);
+  await harness.runJobsFor(20);
+  expect(harness.readChannel()).toHaveLength(1);
+  expect(harness.readChannel(`D${alice.userId}`)).toEqual([expect.stringMatching(says.notInFull)]);
+});
+
 test('a preview is what is posted, in a first run and in one that compares', async () => {
   await using harness = await open();
   const targets = { zones: [], shieldZones: ['501'], apps: ['app0api00000001'] };

@@ -15,6 +15,7 @@ export const says = {
   unchanged: /No notable change/,
   newly: (what: 'disabled' | 'suspended', names = '\\S+') => new RegExp(`Newly ${what}: ${names}`),
   notPosted: /could not be posted in #ops/,
+  notInFull: /could not be posted in full in #ops/,
   notConfirmed: /could not be confirmed in #ops. Slack gave no answer/,
   /** A notice names its reason in the words of every answer. */
   paused: (reason: PauseReason) => new RegExp(`is paused: ${describePause(reason)}`),
