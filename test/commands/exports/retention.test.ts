@@ -7,7 +7,7 @@ import {
   type ExportPorts,
   moveExport,
 } from '../../../src/commands/exports/exports.ts';
-import { exportRetentionJob } from '../../../src/commands/exports/jobs.ts';
+import { exportRetentionJob, runExportJob } from '../../../src/commands/exports/jobs.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import type { Database } from '../../../src/store/database.ts';
@@ -132,13 +132,29 @@ const wanted = {
   pseudonyms: false,
 };
 
+const alice = { teamId: acme, userId: 'U0ALICE00' };
+
+function createService({ db }: Database) {
+  const outbox = createOutbox({ enqueue: async () => undefined, now: () => at });
+  const ports = { outbox, audit: createAudit({ db, now: () => at }) } as unknown as ExportPorts;
+  return { exports: createExportService({ db, ports, now: () => at }), ports };
+}
+
+test('an export whose process died while Slack was asked to show its files ends as unknown', async () => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  const { exports, ports } = createService(database);
+  await exports.ask(alice, wanted, undefined);
+  const [{ id } = { id: '' }] = await exports.list(alice, 1);
+  await db.updateTable('exports').set({ state: 'sharing' }).execute();
+  const { signal } = new AbortController();
+  await runExportJob.run({ id }, { db, ports, log: createMemoryLog(), now: () => at, signal, attempt: 2 });
+  expect(await exports.find(alice, id)).toMatchObject({ state: 'unknown' });
+});
+
 describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('forms at once: an equal one is no second export, a fourth is too many', async () => {
-    const { db } = await emptyDatabase();
-    const outbox = createOutbox({ enqueue: async () => undefined, now: () => at });
-    const ports = { outbox, audit: createAudit({ db, now: () => at }) };
-    const exports = createExportService({ db, ports, now: () => at });
-    const alice = { teamId: acme, userId: 'U0ALICE00' };
+    const { exports } = createService(await emptyDatabase());
     const askFor = async (...queries: string[]): Promise<string[]> => {
       const asked = queries.map((query) => exports.ask(alice, { ...wanted, query }, undefined));
       const settled = await Promise.allSettled(asked);
@@ -163,7 +179,7 @@ describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
   });
 });
 
-test('an export is found and cancelled in its own workspace only', async () => {
+test('an export is found, counted and cancelled in its own workspace only', async () => {
   const database = await embedded.emptyDatabase();
   await addExport(database, 'x1', [], 0);
   await database.db.updateTable('exports').set({ state: 'waiting', ended_at: null }).execute();
@@ -172,5 +188,7 @@ test('an export is found and cancelled in its own workspace only', async () => {
   const stranger = { teamId: 'T0OTHER00', enterpriseId: undefined, userId: 'U0ALICE00' };
   expect(await exports.find(stranger, 'x1')).toBeUndefined();
   expect(await exports.cancel(stranger, 'x1')).toBe('over');
+  expect([await exports.list(stranger, 9), await exports.countUnderWay(stranger)]).toEqual([[], 0]);
+  await exports.endFor({ person: undefined, tenant: stranger.teamId });
   expect(await database.db.selectFrom('exports').select('state').execute()).toEqual([{ state: 'waiting' }]);
 });

@@ -55,7 +55,12 @@ const text = (value: string) => ({ type: 'plain_text_input', value });
 
 test('every form but those that are typed at once opens again with what was typed, without secrets', () => {
   const option = { text: { type: 'plain_text' as const, text: 'Required' }, value: 'true' };
-  const inputs = { scriptId: text('301'), defaultValue: text('hush'), moreValue: text('hush') };
+  const inputs = {
+    scriptId: text('301'),
+    defaultValue: text('hush'),
+    moreValue: text('hush'),
+    reason: text(keys.account),
+  };
   const values = Object.fromEntries(
     Object.entries(inputs).map(([id, input]) => [`${id}:2`, { [id]: input }]),
   );
@@ -63,7 +68,8 @@ test('every form but those that are typed at once opens again with what was type
   const view = (id: string) => ({ id: 'V0', callback_id: id, state: { values: { ...values, ...chosen } } });
   const opened = forms.filter(({ again }) => again).map(({ id }) => [id, writeAgain(view(id)) ?? '']);
   expect(forms.filter(({ again }) => !again).map(({ id }) => id)).toEqual(['connect:submit']);
-  for (const [id, value = ''] of opened) expect([id, value.length > 0]).toEqual([id, true]);
+  for (const [id, value = ''] of opened)
+    expect([id, value.length > 0, value.includes(keys.account)]).toEqual([id, true, false]);
   const { 'variables:submit': variable = '' } = Object.fromEntries(opened) as Record<string, string>;
   expect(variable).not.toContain('hush');
   expect(readAgain('forms:again', variable)?.fields).toMatchObject({ scriptId: '301', required: 'true' });
