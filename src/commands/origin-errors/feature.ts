@@ -188,8 +188,9 @@ const hereCommand: Command = {
   summary: 'Zone of this channel: `/cdn errors` alone shows its errors here',
   examples: ['here', 'here zone shop', 'here none'],
   needs: 'read',
-  async run({ list, named }, context) {
+  async run(typedWords, context) {
     const channel = readChannel(context);
+    const { list, named } = await readZoneNames(typedWords, ['was'], context);
     const words = list[0]?.toLowerCase() === 'zone' ? list.slice(1) : list;
     const typed = words.join(' ').trim();
     if (typed === '') {

@@ -81,7 +81,7 @@ export function selectZones(
 ): { readonly zones: ZoneSummary[]; readonly unknown: number } {
   const search = query.search.toLowerCase();
   // Normalized like `/cdn zone`: without a scheme, a `#` or a trailing dot, in ASCII.
-  const texts = new Set([search, readHost(search) || search]);
+  const texts = new Set([search, readHost(search) || search, search.replace(/^\*(?=\.)/u, '')]);
   const carried = Object.entries(query.carried).map(
     ([kind, wanted]) => [matchers[kind as Carried], wanted.toLowerCase()] as const,
   );

@@ -65,6 +65,8 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       expect(readText(await ask(`compare ${typed}`))).toMatch(/\*(?:my old|video)/u);
     for (const typed of ['errors for shop', 'errors of the zone shop', 'zone in shop'])
       expect(readText(await ask(typed))).toMatch(/\bshop\*/u);
+    expect(readRows(await ask('zones *.img.example.com'))).toHaveLength(3);
+    await expect(ask('here zone video:live')).rejects.toThrow(/admins/u);
     // Two zones with one name are offered once, with both ids.
     for (const command of ['zone twin', 'errors twin', 'changes twin', 'compare twin shop']) {
       const text = readText(await ask(command));
