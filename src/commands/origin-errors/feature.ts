@@ -90,7 +90,9 @@ function nameFilters({ raw, tokens }: Words): Words {
   const named = tokens.flatMap((token, nth): Token[] => {
     if (readPlain(token, /^(in)$/iu) && readPlain(tokens[nth + 1], place)) return [];
     const server = readPlain(tokens[nth - 1], /^(in)$/iu) && readPlain(token, place);
-    const value = server ?? readPlain(token, /^([45](?:\d\d|xx))s?$/iu);
+    // `not 502` is no filter that there is.
+    const isExcluded = readPlain(tokens[nth - 1], /^(not|without|except)$/iu) !== undefined;
+    const value = server ?? (isExcluded ? undefined : readPlain(token, /^([45](?:\d\d|xx))s?$/iu));
     const name = server === undefined ? 'status' : 'in';
     return [value === undefined ? token : { ...token, text: `${name}:${value}`, name, value }];
   });

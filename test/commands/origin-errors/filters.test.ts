@@ -27,6 +27,7 @@ test.each([
   'errors shop status:ok',
   'errors shop in:',
   `errors shop path:/${'a'.repeat(60)}`,
+  'errors shop not 502',
 ])('%s is refused with what is wrong and what is right', async (typed) => {
   await using harness = await shop({});
   const { message, hint, offer } = await harness.person().refuse(typed);
