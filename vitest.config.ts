@@ -10,7 +10,7 @@ export default defineConfig({
     // Two cores are the smallest machine this runs on; starting a database and a bot takes its time there.
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 10_000 } },
+    expect: { poll: { timeout: 20_000 } },
     // `npm test` runs the quick tests; `npm run test:long` those that start processes or browsers, simulate years or soak.
     projects: [
       {
