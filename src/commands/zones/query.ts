@@ -171,13 +171,15 @@ const filterAliases = new Map<string, ZoneFilter>([
   ['80', 'above-80'],
   ['above80', 'above-80'],
   ['certificate', 'no-certificate'],
+  ['cert', 'no-certificate'],
   ['tls', 'old-tls'],
   ['logging', 'no-logging'],
 ]);
 
-/** `zones disabled`, where no zone is called so. */
+/** `zones disabled` and `zones old tls`, where no zone is called so. */
 export function readFilterName(query: ZoneQuery): ZoneQuery {
-  const only = zoneFilters.find((filter) => filter === query.search.toLowerCase());
+  const typed = query.search.toLowerCase().replaceAll(' ', '-');
+  const only = zoneFilters.find((filter) => filter === typed) ?? filterAliases.get(typed);
   return only && query.only === undefined ? { ...query, search: '', only } : query;
 }
 

@@ -226,6 +226,9 @@ test('the name of a filter is the filter, unless a zone is called so', async () 
   const person = harness.person();
   const found = async (typed: string) => names((await person.run(typed)).at(-1));
   expect(await found('zones Disabled')).toEqual(await found('zones only:disabled'));
+  expect(await found('zones old TLS')).toEqual(await found('zones only:old-tls'));
+  expect(await found('zones cert')).toEqual(await found('zones only:no-certificate'));
+  expect(await found('zones cert')).not.toEqual([]);
   Object.assign(harness.cdn.data.zones[0] ?? {}, { Name: 'disabled-things' });
   expect(await found('zones disabled')).toEqual(['disabled-things']);
 });
