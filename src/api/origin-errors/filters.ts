@@ -18,7 +18,14 @@ export function createFilter(filters: Filters): Test {
 }
 
 const createTest: Readonly<Record<FilterKind, (values: readonly string[]) => Test>> = {
-  code: (values) => isOneOf(values, ({ errorCode }) => errorCode),
+  // People call a status a code, too.
+  code(values) {
+    const [byCode, byStatus] = [
+      isOneOf(values, ({ errorCode }) => errorCode),
+      isOneOf(values, ({ statusCode }) => statusCode?.toString()),
+    ];
+    return (entry) => byCode(entry) || byStatus(entry);
+  },
   status: (values) => {
     const beginnings = values.map((status) => status.toLowerCase().replace(/x+$/u, ''));
     return ({ statusCode }) =>

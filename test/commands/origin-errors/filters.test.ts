@@ -107,6 +107,8 @@ test('a file that is read again holds only what the filters and the hour leave',
   const [file] = await harness.person().press('origin-errors:file', 'errors 1 60m as:csv code:dns_lookup');
   expect(await readIds(file)).toEqual([entries[0]?.logId]);
   expect(file?.text).toMatchSnapshot();
+  const [other] = await harness.person().press('origin-errors:file', 'errors 1 60m as:csv code:504');
+  expect(await readIds(other)).toEqual([entries[1]?.logId]);
 });
 
 test('where nothing is left it says of how many', async () => {
