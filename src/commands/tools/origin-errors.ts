@@ -114,9 +114,9 @@ async function answerOne(
         id: zone.id,
         name: zone.name,
         origin: origin,
-        errors: counts.total === 0 && undated + skipped + incomplete.length > 0 ? undefined : counts.total,
+        errors: counts.total || (undated + skipped + incomplete.length + unread.length > 0 ? undefined : 0),
         errors_last_hour: recent,
-        errors_in_equal_time_before: before?.total,
+        errors_in_equal_time_before: before?.total || (before?.incomplete ? undefined : before?.total),
         kinds: shown.map(({ errorCode, statusCode, count, first, last, places }) => ({
           code: errorCode,
           status: statusCode,
@@ -163,7 +163,8 @@ async function answerAll(question: Question, view: View, context: Context): Prom
       zones: shown.map(({ zone, total, recent, mostly, last }) => ({
         id: zone.id,
         name: zone.name,
-        errors: total,
+        // Those without a time may be of the period.
+        errors: total || undefined,
         errors_last_hour: recent,
         most_frequent_code: mostly?.errorCode,
         most_frequent_status: mostly?.statusCode,

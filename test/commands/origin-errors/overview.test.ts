@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type OriginErrorEntry } from '../../../simulator/cdn/model.ts';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { chooseZones, mostLogs, readOriginHost } from '../../../src/commands/origin-errors/choose-zones.ts';
+import { listOriginErrors } from '../../../src/commands/tools/origin-errors.ts';
 import { buttons, createCommandHarness, readRows, readText } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 import { entry, readSentences } from './entries.ts';
@@ -232,4 +233,17 @@ test.each([
 
 test('few zones are all read', () => {
   expect(chooseZones(zones.slice(0, 3), { channels: ids('2') })).toEqual(zones.slice(0, 3));
+});
+
+test('an assistant reads no 0 for errors without a time, nor where a log could not be read', async () => {
+  await using harness = await account({ shop: [entry({ at: '' })] });
+  const { context } = harness.person();
+  const ask = async (args: Readonly<Record<string, string>>) =>
+    (await listOriginErrors.run(args, context, 'assistant')).data;
+  expect(await ask({})).toMatchObject({ zones: [{ name: 'shop', errors: undefined }] });
+  expect(await ask({ zone: 'shop' })).toMatchObject({ zone: { errors: undefined } });
+  harness.cdn.data.originErrors.entries.clear();
+  expect(await ask({ zone: 'shop' })).toMatchObject({ zone: { errors: 0 } });
+  harness.cdn.faults.add({ match: { path: /11-21-2026$/u }, status: 500, times: 20 });
+  expect(await ask({ zone: 'shop' })).toMatchObject({ zone: { errors: undefined } });
 });
