@@ -48,6 +48,7 @@ export const homeTab: Feature = {
       incidents,
       incidentsOfOthers,
       failing,
+      checked: errors.size,
       zones: mine.state(),
       underWay,
     });

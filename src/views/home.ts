@@ -3,7 +3,7 @@ import type { Rights } from '../auth/policy/policy.ts';
 import { actions, compact, context, header, limits, section } from './blocks/blocks.ts';
 import { commandButton, connectButton } from './blocks/buttons.ts';
 import { type Failure, renderFailure } from './blocks/failure.ts';
-import { agree, andMore, formatCount, formatMoment, pluralize } from './blocks/format.ts';
+import { agree, andMore, countOf, formatCount, formatMoment, pluralize } from './blocks/format.ts';
 import { modal } from './blocks/inputs.ts';
 import { replaceNativeBlocks } from './blocks/native.ts';
 import { capitalize, escapeMrkdwn, formatCode, join } from './blocks/text.ts';
@@ -24,11 +24,13 @@ export function renderState(state: {
   readonly incidentsOfOthers: number;
   /** Zones with origin errors in the last hour, those with most first; a name may not be known. */
   readonly failing: readonly (string | undefined)[];
+  /** Zones of which it is known whether they fail. */
+  readonly checked: number;
   /** As they were read last. */
   readonly zones: { readonly zones: number; readonly attention: number; readonly takenAt: Date } | undefined;
   readonly underWay: number;
 }): KnownBlock[] {
-  const { linked, incidents, incidentsOfOthers, failing, zones, underWay } = state;
+  const { linked, incidents, incidentsOfOthers, failing, checked, zones, underWay } = state;
   const names = failing.flatMap((name) => (name ? [escapeMrkdwn(name, 40)] : [])).slice(0, 3);
   const which = join([names.join(', '), andMore(failing.length - names.length)], ' ');
   const attention = zones?.attention ?? 0;
@@ -38,6 +40,10 @@ export function renderState(state: {
       `:red_circle: *${pluralize(incidentsOfOthers, 'incident')} open* from other people’s alerts`,
     failing.length > 0 &&
       `:rotating_light: *${pluralize(failing.length, 'zone fails', 'zones fail')} now*${names.length > 0 ? `: ${which}` : ''}`,
+    failing.length > 0 &&
+      zones &&
+      zones.zones > checked &&
+      `${countOf(zones.zones - checked, zones.zones, 'zone')} not checked`,
     attention > 0
       ? `:warning: *${pluralize(attention, 'zone')}* ${agree(attention, 'needs', 'need')} attention`
       : zones && zones.zones > 0 && `none of ${formatCount(zones.zones, 'zone')} reports a problem`,

@@ -93,6 +93,7 @@ const nothing = {
   incidents: 0,
   incidentsOfOthers: 0,
   failing: [],
+  checked: 0,
   zones: undefined,
   underWay: 0,
 };
@@ -102,7 +103,7 @@ test.each([
   ['before anything was read', nothing],
   ['when all is well', { ...nothing, zones: { ...zones, attention: 0 } }],
   ['with an incident', { ...nothing, incidents: 1, zones: { ...zones, attention: 0 } }],
-  ['when a zone fails', { ...nothing, failing: ['shop'], zones }],
+  ['when a zone fails', { ...nothing, failing: ['shop'], checked: 25, zones }],
   ['when zones fail that are not known by name', { ...nothing, failing: [undefined, 'shop', undefined] }],
   [
     'when much happens',
@@ -111,6 +112,7 @@ test.each([
       incidents: 2,
       incidentsOfOthers: 1,
       failing: ['shop', 'api', 'a<b', 'docs'],
+      checked: 240,
       zones,
       underWay: 3,
     },
