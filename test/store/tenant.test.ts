@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -10,7 +9,7 @@ import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, findExistingTables, openDatabase } from '../../src/store/database.ts';
 import { exportDatabase } from '../../src/store/move.ts';
 import { createQueue, defineJob } from '../../src/store/queue.ts';
-import type { Trx } from '../../src/store/schema.ts';
+import type { Db, Trx } from '../../src/store/schema.ts';
 import { eraseTenant, exportTenant, findTenants, findTenantTables } from '../../src/store/tenant.ts';
 import { acme, beta, insertRecords } from '../auth/audit/tampering.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
@@ -195,19 +194,29 @@ test.skipIf(engines.postgres.skip)(
   },
 );
 
+async function countWaiting(db: Db): Promise<number> {
+  const { rows } = await sql`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+  return rows.length;
+}
+
 test.skipIf(engines.postgres.skip)(
   'rows that the bot holds meanwhile: it is said, and what is erased',
   async () => {
-    const { open } = await engines.postgres.createLocation();
-    const [{ db }, bot] = [await open(), await open()];
+    const { open, databaseUrl } = await engines.postgres.createLocation();
+    const bot = await open();
+    const database = sql.id(new URL(databaseUrl?.reveal() ?? '').pathname.slice(1));
+    await sql`alter database ${database} set deadlock_timeout = '3s'`.execute(bot.db);
+    const { db } = await open();
     await fillTables(bot, acme);
     const erase = () => eraseTenant(db, acme, findLast, async () => undefined);
     await bot.db.transaction().execute(async (trx) => {
       await trx.selectFrom('reports').select('id').forUpdate().execute();
       const erasing = erase();
       erasing.catch(() => undefined);
-      await setTimeout(500);
-      // Each waits for the other now, and PostgreSQL ends the one that has waited for a second.
+      await expect.poll(() => countWaiting(bot.db)).toBeGreaterThan(0);
+      // Each waits for the other now, and PostgreSQL ends the one that began to wait first.
+      await sql`set local deadlock_timeout = '1min'`.execute(trx);
       await trx.selectFrom('report_runs').select('report_id').forUpdate().execute();
       await expect(erasing).rejects.toThrowErrorMatchingSnapshot();
     });
