@@ -75,6 +75,76 @@ test('a guest of another organization is foreign, and an unknown id has no profi
   expect(people.missingScopes()).toEqual([]);
 });
 
+const corp: Installation = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000' };
+const inCorp = { enterprise_id: 'E0CORP0000', teams: ['T0CORPONE'] };
+
+test.each<[string, Installation, object, { admin: boolean; foreign: boolean }]>([
+  ['an owner', acme, { team_id: acme.teamId, is_owner: true }, { admin: true, foreign: false }],
+  [
+    'a deactivated admin',
+    acme,
+    { team_id: acme.teamId, is_admin: true, deleted: true },
+    { admin: false, foreign: false },
+  ],
+  ['a bot', acme, { team_id: acme.teamId, is_admin: true, is_bot: true }, { admin: false, foreign: false }],
+  [
+    'a stranger',
+    acme,
+    { team_id: acme.teamId, is_admin: true, is_stranger: true },
+    { admin: false, foreign: true },
+  ],
+  [
+    'an admin who is at home in several workspaces',
+    acme,
+    { team_id: 'T9', is_admin: true, enterprise_user: { teams: [acme.teamId] } },
+    { admin: true, foreign: false },
+  ],
+  [
+    'an admin of one workspace of an organization',
+    corp,
+    { team_id: corp.teamId, is_admin: true, enterprise_user: inCorp },
+    { admin: false, foreign: false },
+  ],
+  [
+    'an admin of the organization',
+    corp,
+    { team_id: 'T9', enterprise_user: { ...inCorp, is_admin: true } },
+    { admin: true, foreign: false },
+  ],
+  [
+    'an admin of another organization',
+    corp,
+    { team_id: corp.teamId, enterprise_user: { enterprise_id: 'E9', is_admin: true } },
+    { admin: false, foreign: true },
+  ],
+])('%s has the roles that Slack names', async (_, place, user, roles) => {
+  const client = { users: { info: async () => ({ user }) } } as unknown as WebClient;
+  const people = createPeople({ adminIds: [], now: () => new Date(now), log, client: async () => client });
+  expect(await people(place).profile('U1')).toMatchObject(roles);
+});
+
+test('groups are those that were not disabled', async () => {
+  const usergroups = [
+    { id: 'S1', name: 'Ops', handle: 'ops' },
+    { id: 'S2', date_delete: 1 },
+  ];
+  const client = { usergroups: { list: async () => ({ usergroups }) } } as unknown as WebClient;
+  const people = createPeople({ adminIds: [], now: () => new Date(now), log, client: async () => client });
+  expect(await people(acme).groups()).toEqual([{ id: 'S1', name: 'Ops', handle: 'ops' }]);
+});
+
+test('once a minute’s fresh reads are spent, what was read is a minute old at most', async () => {
+  const peopleNow = createPeopleOf();
+  for (let n = 0; n < 60; n += 1) await peopleNow(acme).profile('U0ALICE00', { fresh: true });
+  const spent = countCalls('users.info');
+  now += 59_000;
+  await peopleNow(acme).profile('U0BOB0000', { fresh: true });
+  await peopleNow(acme).profile('U0ALICE00', { fresh: true });
+  now += 1_000;
+  await peopleNow(acme).profile('U0ALICE00', { fresh: true });
+  expect([spent, countCalls('users.info')]).toEqual([50, 52]);
+});
+
 test('group members are cached for three minutes, and read once by each click that changes something', async () => {
   const peopleNow = createPeopleOf();
   const click = (): People => peopleNow(acme);
@@ -175,7 +245,6 @@ test('configured admins count everywhere, or in the named workspace only', () =>
   const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00'];
   expect(peopleOf(acme, ids).configuredAdmins).toEqual(['U0BOB0000']);
   expect(peopleOf(beta, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0ALICE00']);
-  const corp: Installation = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000' };
   expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00']);
 });
 
@@ -184,4 +253,14 @@ test('a failed list of groups is not requested again by each of a thousand comma
   const people = peopleOf(acme);
   for (let n = 0; n < 1000; n += 1) expect(await people.groups()).toEqual([]);
   expect(countCalls('usergroups.list')).toBe(1);
+});
+
+test('a person of whom Slack says nothing in time is unread', async () => {
+  const people = createPeople({
+    adminIds: [],
+    now: () => new Date(now),
+    log,
+    client: () => new Promise<WebClient>(() => undefined),
+  });
+  expect(await people(acme).profile('U0ALICE00')).toMatchObject({ unread: true });
 });

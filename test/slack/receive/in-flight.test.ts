@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createInFlight } from '../../../src/slack/receive/in-flight.ts';
 import { tenantScope } from '../../../src/telemetry/reference.ts';
 
@@ -51,6 +51,52 @@ test.each([
   expect(begun).toEqual(expected);
 });
 
+test.each([
+  ['the only workspace', false, 256],
+  ['one of many workspaces', true, 192],
+])('the people of %s together have so much at once, and the rest follows', async (_, manyTenants, most) => {
+  const inFlight = create(manyTenants);
+  const slow: (() => void)[] = [];
+  const work = () => new Promise<void>((resolve) => slow.push(resolve));
+  const all = Array.from({ length: 300 }, (_, nth) =>
+    inFlight.run(work, { teamId: 'acme', userId: `${nth}` }),
+  );
+  await expect.poll(() => slow.length).toBe(most);
+  for (let turn = 0; turn < 10; turn += 1) await loop();
+  expect(slow).toHaveLength(most);
+  if (manyTenants) await inFlight.run(async () => undefined, { teamId: 'beta', userId: 'bob' });
+  for (let ended = 0; ended < 300; ended += 1) {
+    await expect.poll(() => slow.length).toBeGreaterThan(ended);
+    slow[ended]?.();
+  }
+  await Promise.all(all);
+});
+
+test('whoever waits for three seconds is told once, in the scope of their workspace; nobody else is', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const inFlight = create();
+    const slow = Promise.withResolvers<void>();
+    const told: unknown[] = [];
+    const all = Array.from({ length: 33 }, (_, nth) =>
+      inFlight.run(
+        () => slow.promise,
+        alice,
+        () => told.push([nth, tenantScope.getStore()]),
+      ),
+    );
+    for (let turn = 0; turn < 20; turn += 1) await loop();
+    vi.advanceTimersByTime(2_999);
+    expect(told).toEqual([]);
+    vi.advanceTimersByTime(10_000);
+    expect(told).toEqual([[32, alice.teamId]]);
+    slow.resolve();
+    await Promise.all(all);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 let strangers = 0;
 
 /** How many deliveries of this owner are accepted, one after the other. */
@@ -68,6 +114,8 @@ test('a thousand deliveries are accepted, and the next when one has ended, once'
   expect(inFlight.count()).toBe(1_000);
   first?.();
   expect(fill(inFlight, 'acme')).toBe(1);
+  // What a delivery takes in addition to its body.
+  expect(fill(create(false), 'acme', '', 32 * 1024)).toBe(800);
 });
 
 test('a person may have as much as is left free, a workspace three times as much', () => {
@@ -106,6 +154,15 @@ test('a stop waits for what was accepted and what runs, then aborts it', async (
   slow.resolve();
   await Promise.all([running, drained]);
   expect(signal?.aborted).toBe(false);
+
+  // Also for what has not begun, which nobody may have admitted.
+  let isDone = false;
+  void inFlight.run(async () => (isDone = true), alice);
+  await inFlight.drain(60_000);
+  expect(isDone).toBe(true);
+  const last = inFlight.admit({ tenant: 'acme', person: 'alice' }, 1);
+  setImmediate(() => last?.());
+  await inFlight.drain(60_000);
 
   const reply = Promise.withResolvers<void>();
   let isOver = false;

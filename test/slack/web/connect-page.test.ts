@@ -44,6 +44,28 @@ test('of two forms for a token sent at once one makes it and uses the link up, a
   ]);
 });
 
+test.each([
+  ['without a name', { name: ' ' }],
+  ['with a long name', { name: 'x'.repeat(41) }],
+  ['with a key for its name', { name: '1b7e0f4c-92ad-4d13-8e605f3a7c21-9b86-6e04' }],
+  ['with another secret for its name', { name: ['xoxb', '1234567890', 'abcdefghijkl'].join('-') }],
+  ['for no day', { days: '0' }],
+  ['for more than ninety days', { days: '91' }],
+  ['for half a day', { days: '0.5' }],
+  ['that nobody may have: without a key', {}],
+])('a token %s is not made', async (_, typed) => {
+  const isWellTyped = Object.keys(typed).length === 0;
+  if (!isWellTyped) await submitKey(await harness.createLink(), harness.cdn.key);
+  const url = `${await harness.createLink()}/client`;
+  const { action, fields } = parseForm(await fetchPage(url), url);
+  const answer = await submitForm(action, { ...fields, name: 'laptop', days: '30', ...typed });
+  expect(answer.status).toBe(isWellTyped ? 409 : 422);
+  expect(answer.html).not.toContain('cdn_');
+  // What was typed wrong uses nothing up.
+  expect((await fetchPage(url)).status).toBe(isWellTyped ? 410 : 200);
+  expect(await harness.audit.recent('T0ACME000', 2)).not.toMatchObject([{ event: 'token-made' }]);
+});
+
 test('links of two people, and of equal ids in two workspaces, never cross', async () => {
   const people = [alice, bob, otherAlice];
   const urls = await Promise.all(people.map((person) => harness.createLink(person)));

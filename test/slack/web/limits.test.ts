@@ -146,6 +146,12 @@ test('a body that drips ends after ten seconds, whatever still comes', async () 
   }
 });
 
+test('a body that says it is too large is not waited for', async () => {
+  const headers = { 'content-length': '1001' };
+  const request = Object.assign(new PassThrough(), { headers, complete: false });
+  expect(await readBody(request as never, 1000)).toBe('too-large');
+});
+
 test('a key has so many uses in any minute, and says when there is room', () => {
   let at = 0;
   const limit = createRateLimit({ most: 3, perMs: 60_000, maxKeys: 10, now: () => new Date(at) });

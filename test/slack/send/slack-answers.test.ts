@@ -1,0 +1,278 @@
+import { describe, expect, test } from 'vitest';
+import { SlackFailure } from '../../../src/outbox/slack-port.ts';
+import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { createClients, createLibraryLog, waitOutLimits } from '../../../src/slack/send/clients.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
+import { createResponder } from '../../../src/slack/send/responder.ts';
+import { createSharing } from '../../../src/slack/send/sharing.ts';
+import { openSlack } from '../../../src/slack/send/slack-port.ts';
+import { createMemoryLog } from '../../support/engines.ts';
+
+/** What Slack answers by method: its code, or the members of its answer. `cut`: the answer is lost. */
+type Answers = Readonly<Record<string, string | object>>;
+
+/** A Slack that gives these answers, and the bot beside it. The person is U1, who asks in C1. */
+function openSlackOf(answers: Answers) {
+  const asked: string[] = [];
+  const fetch: typeof globalThis.fetch = async (input) => {
+    const method = new URL(input instanceof Request ? input.url : input).pathname.replace('/api/', '');
+    asked.push(method);
+    const answer = answers[method] ?? {};
+    if (answer === 'cut') throw new TypeError('fetch failed');
+    return Response.json(typeof answer === 'string' ? { ok: false, error: answer } : { ok: true, ...answer });
+  };
+  const log = createMemoryLog();
+  const egress = createEgress({ log });
+  const apiUrl = 'https://slack.test/api/';
+  const clients = createClients({
+    apiUrl,
+    logger: createLibraryLog(log),
+    egress,
+    sendNativeBlocks: (_way, content, send) => send(content),
+    fetch,
+  });
+  const access = { token: async () => new Secret('xoxb-of-a-test') };
+  const slack = openSlack({ access, clients, apiUrl, egress }, { teamId: 'T1' }, AbortSignal.timeout(9_000));
+  const byUrl: object[] = [];
+  const claimed = new Set<string>();
+  const sharing = createSharing({
+    route: { responseUrl: 'https://hooks.slack.test/1', channelId: 'C1' },
+    slack,
+    postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
+    tenant: 'T1',
+    userId: 'U1',
+    teamId: undefined,
+    recall: () => undefined,
+    claimOnce: async (id) => !claimed.has(id) && Boolean(claimed.add(id)),
+    release: async (id) => void claimed.delete(id),
+    log,
+  });
+  return { slack, sharing, asked, byUrl };
+}
+
+test('a call of a job whose answer is lost is not made again', async () => {
+  const { slack, asked } = openSlackOf({ 'chat.postMessage': 'cut' });
+  const posting = slack.post('C1', { text: 'x' }, { id: 'any' });
+  await expect(posting).rejects.toMatchObject({ code: 'no_answer', outcome: 'unknown' });
+  expect(asked).toEqual(['chat.postMessage']);
+});
+
+test.each([
+  ['the bot’s message with this id', { bot_id: 'B1' }, 'cdn_chatops', '2.2'],
+  ['the same of another app, which can copy the id', { bot_id: 'B2' }, 'cdn_chatops', undefined],
+  ['the same of a person', {}, 'cdn_chatops', undefined],
+  ['another mark of the bot', { bot_id: 'B1' }, 'other', undefined],
+])('a lost post is %s, or not', async (_, by, type, ts) => {
+  const marked = { ts: '2.2', ...by, metadata: { event_type: type, event_payload: { id: 'a' } } };
+  const { slack } = openSlackOf({
+    'auth.test': { bot_id: 'B1' },
+    'conversations.history': { messages: [{ ...marked, ts: '1.1', metadata: {} }, marked] },
+  });
+  const found = await slack.find('a', { channel: 'C1', since: new Date(0), until: new Date() });
+  expect(found?.ts).toBe(ts);
+});
+
+test.each([
+  ['file_not_found', undefined],
+  ['internal_error', 'internal_error'],
+  ['missing_scope', 'missing_scope'],
+])('a file whose deletion Slack answers with %s is gone, or it failed', async (code, failure) => {
+  const { slack } = openSlackOf({ 'files.delete': code });
+  const failed = await slack.deleteFile('F1').then(
+    () => undefined,
+    (error: unknown) => (error as SlackFailure).code,
+  );
+  expect(failed).toBe(failure);
+});
+
+describe('who reads a channel', () => {
+  test.each<[string | object, unknown]>([
+    [{ channel: {} }, 'own'],
+    [{ channel: { is_ext_shared: true } }, 'others'],
+    [{ channel: { is_pending_ext_shared: true } }, 'others'],
+    ['channel_not_found', { unknown: 'channel_not_found' }],
+    ['ratelimited', { unknown: 'ratelimited' }],
+  ])('%j', async (answer, audience) => {
+    const { sharing } = openSlackOf({ 'conversations.info': answer });
+    expect(await sharing.readAudience('C1')).toEqual(audience);
+  });
+});
+
+describe('an answer that is shared', () => {
+  const file = { name: 'a.csv', title: 'A', mimetype: 'text/csv', content: new TextEncoder().encode('a') };
+
+  test.each<[string, Answers, { to?: string; files?: [typeof file] }, unknown, number, unknown]>([
+    ['is posted once', {}, {}, 'posted', 0, 'repeated'],
+    [
+      'comes by response_url where it was asked',
+      { 'chat.postMessage': 'not_in_channel' },
+      {},
+      'posted',
+      1,
+      'repeated',
+    ],
+    [
+      'is refused elsewhere, and may be shared again',
+      { 'chat.postMessage': 'not_in_channel' },
+      { to: 'C2' },
+      { refused: 'not_in_channel' },
+      0,
+      { refused: 'not_in_channel' },
+    ],
+    [
+      'with a file is never shared by response_url',
+      { 'chat.postMessage': 'not_in_channel' },
+      { files: [file] },
+      { refused: 'not_in_channel' },
+      0,
+      { refused: 'not_in_channel' },
+    ],
+    [
+      'that may stand there is not posted again',
+      { 'chat.postMessage': 'internal_error' },
+      {},
+      'unknown',
+      0,
+      'repeated',
+    ],
+    [
+      'stays without its file where Slack takes none',
+      { 'files.getUploadURLExternal': 'missing_scope' },
+      { files: [file] },
+      'post-only',
+      0,
+      'repeated',
+    ],
+  ])('%s', async (_, answers, { to = 'C1', files = [] }, outcome, byUrlCount, again) => {
+    const { sharing, byUrl } = openSlackOf({ 'chat.postMessage': { ts: '1.1' }, ...answers });
+    const share = () =>
+      sharing.post({ text: 'x' }, { channel: to, threadTs: undefined, files, once: 'answer' });
+    expect(await share()).toEqual(outcome);
+    expect(byUrl).toHaveLength(byUrlCount);
+    // Else the answer with the button would be overwritten.
+    for (const content of byUrl)
+      expect(content).toMatchObject({ response_type: 'in_channel', replace_original: false });
+    expect(await share()).toEqual(again);
+  });
+
+  test('and holds a secret goes in no way', async () => {
+    const { sharing, asked, byUrl } = openSlackOf({});
+    await withSecrets(async () => {
+      registerSecret('zone-key', 'a1B2-very-much-a-secret-77');
+      const to = { channel: 'C1', threadTs: undefined, files: [], once: undefined };
+      await expect(sharing.post({ text: 'a1B2-very-much-a-secret-77' }, to)).rejects.toMatchObject({
+        code: 'held_back',
+      });
+    });
+    expect([asked, byUrl]).toEqual([[], []]);
+  });
+});
+
+const members = (...ids: string[]): Answers => ({ 'conversations.members': { members: ids } });
+
+describe('a channel', () => {
+  const channels = [
+    { id: 'C7', name: 'secret', is_private: true },
+    { id: 'C8', name: 'open', is_private: false },
+  ];
+  const listed = { 'conversations.list': { channels } };
+
+  test.each<[string, Answers, string | undefined]>([
+    ['Open', listed, 'C8'],
+    ['other', listed, undefined],
+    ['secret', { ...listed, ...members('U1') }, 'C7'],
+    ['secret', { ...listed, ...members('U2') }, undefined],
+    ['secret', { ...listed, 'conversations.members': 'missing_scope' }, undefined],
+    ['open', { 'conversations.list': 'missing_scope' }, undefined],
+  ])('that is called %s is found only where the person sees it: %j', async (name, answers, found) => {
+    expect(await openSlackOf(answers).sharing.findChannel(name)).toBe(found);
+  });
+
+  test('is looked for on five pages, and again where Slack may say it later', async () => {
+    const endless = { channels: [], response_metadata: { next_cursor: 'more' } };
+    const { sharing, asked } = openSlackOf({ 'conversations.list': endless });
+    expect(await sharing.findChannel('open')).toBeUndefined();
+    expect(asked).toHaveLength(5);
+    const failing = openSlackOf({ 'conversations.list': 'internal_error' }).sharing;
+    await expect(failing.findChannel('open')).rejects.toThrow('internal_error');
+  });
+
+  test.each<[string | object, Answers, boolean, boolean]>([
+    [{ channel: { is_member: true } }, {}, true, true],
+    [{ channel: { is_member: false } }, {}, true, false],
+    [{ channel: { is_private: true } }, members('U1'), true, true],
+    [{ channel: { is_private: true } }, members('U2'), false, true],
+    ['channel_not_found', {}, false, true],
+    ['missing_scope', {}, true, true],
+  ])(
+    'that Slack calls %j is seen by the person, and the bot is in it',
+    async (answer, more, isSeen, hasBot) => {
+      const { sharing } = openSlackOf({ 'conversations.info': answer, ...more });
+      expect([await sharing.isSeen('C9'), await sharing.hasBot('C9')]).toEqual([isSeen, hasBot]);
+    },
+  );
+});
+
+test.each([
+  ['a short pause', new SlackFailure('ratelimited', { retryAfterSeconds: 0.01 }), 2],
+  ['a pause that nobody waits for', new SlackFailure('ratelimited', { retryAfterSeconds: 40 }), 1],
+  ['a refusal', new SlackFailure('not_in_channel'), 1],
+  ['a lost answer', new SlackFailure('no_answer'), 1],
+])('after %s a call is made again, or not', async (_, failure, calls) => {
+  let made = 0;
+  const call = async (): Promise<void> => {
+    made += 1;
+    if (made === 1) throw failure;
+  };
+  await waitOutLimits(call).catch(() => undefined);
+  expect(made).toBe(calls);
+});
+
+/** Sends these messages; the ones that went by response_url, and the methods that Slack was asked. */
+async function sendByUrl(
+  route: { replaces?: boolean; separate?: boolean },
+  ...messages: readonly ('interim' | 'progress' | 'failure' | undefined)[]
+) {
+  const byUrl: object[] = [];
+  const { slack, asked } = openSlackOf({});
+  const respond = createResponder({
+    route: { responseUrl: 'https://hooks.slack.test/1', channelId: 'C1', userId: 'U1', ...route },
+    client: slack.client,
+    postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
+    tenant: 'T1',
+    log: createMemoryLog(),
+  });
+  const sent: boolean[] = [];
+  for (const as of messages) sent.push(await respond({ text: 'x' }, as));
+  return { byUrl, asked, sent };
+}
+
+describe('answers by response_url', () => {
+  test('are five, of which the last is no interim one; what follows is a message', async () => {
+    const { byUrl, asked, sent } = await sendByUrl(
+      {},
+      ...Array.from({ length: 5 }, () => 'interim' as const),
+      undefined,
+      undefined,
+    );
+    expect(sent).toEqual([true, true, true, true, false, true, true]);
+    expect(byUrl).toHaveLength(5);
+    expect(asked).toEqual(['chat.postEphemeral']);
+  });
+
+  test.each([
+    ['replace the sign of progress', {}, ['progress', undefined], [false, true]],
+    ['stand beside the message with the button', { separate: true }, [undefined, undefined], [false, false]],
+    ['replace the message with the button', { replaces: true }, [undefined], [true]],
+    ['leave the pressed button where they failed', { replaces: true }, ['failure'], [false]],
+  ] as const)('%s', async (_, route, messages, replaced) => {
+    const { byUrl } = await sendByUrl(route, ...messages);
+    expect(byUrl.map((content) => (content as { replace_original: boolean }).replace_original)).toEqual(
+      replaced,
+    );
+    // What replaces a direct message must not become ephemeral; everything else is for one person.
+    expect(byUrl.map((content) => 'response_type' in content)).toEqual(
+      replaced.map((one, nth) => !one || nth > 0),
+    );
+  });
+});
