@@ -11,7 +11,8 @@ import {
   type SealedTable,
   type Slot,
 } from '../../src/auth/keys/sealing.ts';
-import { Secret } from '../../src/secrets/secret.ts';
+import { findSecretKinds } from '../../src/secrets/scanner.ts';
+import { Secret, withSecrets } from '../../src/secrets/secret.ts';
 import type { Database } from '../../src/store/database.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { createKeyring, generateKeys } from './keyring/keyrings.ts';
@@ -96,9 +97,22 @@ test('no token is readable, and tokens of people are not kept', async () => {
   const rows = JSON.stringify(await database.db.selectFrom('installations').selectAll().execute());
   expect(rows).toContain('T0ACME000');
   expect(rows).not.toMatch(/(bot|refresh|user)-token/);
-  const found = await installations.fetchInstallation(inAcme);
-  expect(found.user.token).toBeUndefined();
+  await withSecrets(async () => {
+    const found = await installations.fetchInstallation(inAcme);
+    expect(found.user.token).toBeUndefined();
+    for (const token of [found.bot?.token, found.bot?.refreshToken])
+      expect(findSecretKinds(token ?? '')).toEqual(['slack-token']);
+  });
 });
+
+test.each([{ teamId: undefined }, { isEnterpriseInstall: true as const }])(
+  'without the id of its workspace or organization an installation is neither stored nor read: %j',
+  async (lacking) => {
+    const installations = await installationsOn(await embedded.emptyDatabase());
+    const query = { ...inAcme, ...lacking } as InstallationQuery<boolean>;
+    await expect(installations.fetchInstallation(query)).rejects.toThrow('needs the ID');
+  },
+);
 
 test('somebody who installs without the bot does not take its token away', async () => {
   const installations = await installationsOn(await embedded.emptyDatabase());

@@ -28,6 +28,7 @@ test('an id is found by its name, in this tenant only, and each change is in the
   expect(await names.resolve(bob, 'script', 'checkout')).toBe('checkout');
   expect(await names.resolve(stranger, 'app', 'checkout')).toBe('checkout');
   expect(await names.find(bob, 'app', 'app1')).toEqual({ ...checkout, by: 'U0ALICE00' });
+  expect(await names.find(bob, 'script', 'app1')).toBeUndefined();
 
   expect(await names.give(alice, { ...checkout, name: 'pay' })).toBe('done');
   expect(await names.list('T0ACME000')).toEqual([{ ...checkout, name: 'pay', by: 'U0ALICE00' }]);
@@ -44,6 +45,33 @@ test('only the giver of a name or an admin changes or removes it', async () => {
   expect(await names.list('T0ACME000')).toEqual([{ ...checkout, by: 'U0ALICE00' }]);
   expect(await names.give(bob, { ...checkout, name: 'pay', asAdmin: true })).toBe('done');
   expect(await names.list('T0ACME000')).toEqual([{ ...checkout, name: 'pay', by: 'U0BOB0000' }]);
+});
+
+test('an undo takes back only what is still there, of a name and of a channel’s zone', async () => {
+  const { names } = setUp(await embedded.emptyDatabase());
+  await names.give(alice, checkout);
+  expect(await names.give(alice, { ...checkout, name: 'pay', was: null })).toBe('changed');
+  expect(await names.give(alice, { ...checkout, name: 'pay', was: 'shop' })).toBe('changed');
+  expect(await names.give(alice, { ...checkout, name: 'pay', was: 'checkout' })).toBe('done');
+  const shop = { id: '1001', name: 'shop' };
+  expect(await names.setChannelZone(alice, 'C1', shop, '1002')).toBe(false);
+  expect(await names.setChannelZone(alice, 'C1', shop, 'none')).toBe(true);
+  expect(await names.setChannelZone(alice, 'C1', undefined, 'none')).toBe(false);
+  expect(await names.channelZone(alice.teamId, 'C1')).toMatchObject(shop);
+  expect(await names.channelZone(alice.teamId, 'C2')).toBeUndefined();
+});
+
+test('of two channels and two workspaces each has its own zone', async () => {
+  const { names } = setUp(await embedded.emptyDatabase());
+  const places = [
+    [alice, 'C1'],
+    [alice, 'C2'],
+    [stranger, 'C1'],
+  ] as const;
+  for (const [nth, [person, channel]] of places.entries())
+    await names.setChannelZone(person, channel, { id: `${nth}`, name: 'shop' });
+  const found = places.map(async ([{ teamId }, channel]) => (await names.channelZone(teamId, channel))?.id);
+  expect(await Promise.all(found)).toEqual(['0', '1', '2']);
 });
 
 test.each([
@@ -127,6 +155,10 @@ test('an id that was named or used wins over a name, and is refused as a name', 
     expect(await names.resolve(alice, 'app', name)).toBe(name);
   }
   expect(await names.give(alice, { kind: 'app', id: 'billing', name: 'other' })).toBe('isName');
+  // Nobody learns by it which ids other workspaces use.
+  await names.use(stranger, 'app', 'store');
+  await names.use(bob, 'script', 'store');
+  expect(await names.give(alice, { ...checkout, name: 'store' })).toBe('done');
 });
 
 test('there is a most of names', async () => {
@@ -175,6 +207,7 @@ test('of a person their ids go and names stay; of a workspace everything goes, a
   expect(await names.known(alice, 'shield')).toEqual([]);
   expect(await names.channelZone('T0ACME000', 'C0OPS0000')).toBeUndefined();
   expect(await names.list('T0OTHER00')).toHaveLength(1);
+  expect(await names.known(stranger, 'shield')).toHaveLength(1);
   expect(await names.channelZone('T0OTHER00', 'C0OPS0000')).toMatchObject({ id: '1001' });
 });
 

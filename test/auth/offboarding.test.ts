@@ -101,11 +101,13 @@ test('an event from before the installation ends nothing, a later one everything
   expect(await bot.whoHasKeys()).toEqual(['U0ALICE00', 'U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
   expect((await bot.installations.fetchInstallation(inAcme)).bot?.token).toBe('bot-token');
 
+  const token = await bot.links.offer(bob, 'bob');
   // Of the same second: Slack tells whole ones.
   await bot.endAccess({ ...end, at: Math.floor(second) });
   expect(await bot.whoHasKeys()).toEqual(['U0FRANK00', 'U0GRACE00']);
   await expect(bot.installations.fetchInstallation(inAcme)).rejects.toBeInstanceOf(NotInstalledError);
   expect(bot.ended).toEqual([acme]);
+  expect(await bot.links.find(token)).toBeUndefined();
 });
 
 test('another consent is a new installation', async () => {
@@ -152,13 +154,14 @@ test('the daily comparison ends who is gone, keeps who Slack does not tell of, a
     U0BOB0000: undefined,
     U0GRACE00: { ...profile, deleted: false },
   };
+  const readProfile = async (id: string, { fresh = false }) => (fresh ? profiles[id] : profile);
   const ports = {
     endAccess: bot.endAccess,
     async isInstalled({ teamId, enterpriseId }: { teamId: string; enterpriseId?: string | undefined }) {
       if (enterpriseId === corp) throw new Error('Slack does not answer');
       return teamId !== 'T0BETA000';
     },
-    people: () => ({ profile: async (id: string) => profiles[id] }) as never,
+    people: () => ({ profile: readProfile }) as never,
   };
   const { db, log } = bot;
   const { signal } = new AbortController();
@@ -168,6 +171,29 @@ test('the daily comparison ends who is gone, keeps who Slack does not tell of, a
   expect(new Set(bot.ended)).toEqual(new Set(['T0BETA000', 'U0ALICE00']));
   const warnings = log.entries.filter(({ level }) => level === 'warn');
   expect(new Set(warnings.map(({ fields }) => Object(fields).tenant))).toEqual(new Set([corp]));
+});
+
+test('the comparison keeps an installation that is stored meanwhile, and one that is told to end is not done', async () => {
+  const bot = await setUp(await embedded.emptyDatabase());
+  const ending = new AbortController();
+  const isInstalled = async () => {
+    bot.later(60_000);
+    await bot.install();
+    return false;
+  };
+  const ports = { endAccess: bot.endAccess, isInstalled, people: () => ({}) as never };
+  const { db, log, now } = bot;
+  const run = (asked: () => Promise<boolean>) => {
+    const context = { db, log, now, signal: ending.signal, attempt: 1 };
+    return reconcileAccessJob.run({}, { ...context, ports: { ...ports, isInstalled: asked } });
+  };
+  await run(isInstalled);
+  expect(await bot.whoHasKeys()).toContain('U0ALICE00');
+  const cutOff = async (): Promise<boolean> => {
+    ending.abort();
+    throw new Error('cut off');
+  };
+  await expect(run(cutOff)).rejects.toThrow('aborted');
 });
 
 const begun = Date.parse('2026-11-21T08:29:00Z');

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import {
   type Audit,
+  type AuditFilter,
   type AuditInput,
   type Broken,
   createAudit,
@@ -49,7 +50,15 @@ test('the newest come first, and no other tenant sees them', async () => {
   const audit = auditOn(await embedded.emptyDatabase());
   for (const subject of ['U1', 'U2', 'U3']) await audit.record(createLinkedRecord(subject));
   await audit.record(createLinkedRecord('U9', beta));
-  expect((await audit.recent(acme, 2)).map(({ subject, seq }) => [subject, seq])).toEqual([
+  await audit.record({ tenant: acme, actor: 'U9', event: 'denied', subject: 'U1' });
+  const find = async (filter: AuditFilter): Promise<number[]> =>
+    (await audit.recent(acme, 10, filter)).map(({ seq }) => seq);
+  expect(await Promise.all([{ who: 'U1' }, { events: ['denied'] }, { upTo: 2 }].map(find))).toEqual([
+    [4, 1],
+    [4],
+    [2, 1],
+  ]);
+  expect((await audit.recent(acme, 2, { upTo: 3 })).map(({ subject, seq }) => [subject, seq])).toEqual([
     ['U3', 3],
     ['U2', 2],
   ]);
@@ -133,9 +142,13 @@ test('a long text is cut where one sees it, without delay where it nearly is a w
   for (const piece of ['eyJ-', 'eyJhbGciOiJ', '-'])
     await audit.record({ ...createLinkedRecord('U1'), detail: { zone: piece.repeat(200_000) } });
   expect(await audit.recent(acme, 10)).toHaveLength(3);
-  const detail = { fact: 'x'.repeat(3_000) };
+  // What PostgreSQL refuses in a text.
+  await audit.record({ ...createLinkedRecord('a\0b'), detail: { fact: '\ud800' } });
+  expect(await audit.recent(acme, 1)).toMatchObject([{ subject: 'a\ufffdb', detail: { fact: '\ufffd' } }]);
+  const detail = { fact: 'x'.repeat(3_000), pair: `${'x'.repeat(999)}😀` };
   await audit.record({ ...createLinkedRecord('s'.repeat(3_000)), detail });
-  const cut = { subject: `${'s'.repeat(1_000)}…`, detail: { fact: `${'x'.repeat(1_000)}…` } };
+  const facts = { fact: `${'x'.repeat(1_000)}…`, pair: `${'x'.repeat(999)}\ufffd…` };
+  const cut = { subject: `${'s'.repeat(1_000)}…`, detail: facts };
   expect(await audit.recent(acme, 1)).toMatchObject([cut]);
 });
 
@@ -200,6 +213,13 @@ test.each<[string, string, number]>([
   await runWithoutTriggers(database, `update audit_records set ${change} ${where}`);
   const broken = { tenant: acme, seq, problem: 'altered' };
   expect(await verifyChain(database.db, acme)).toEqual({ ok: false, broken });
+  const audit = auditOn(database);
+  expect((await audit.check(acme, 5)).verdict).toEqual({ ok: false, broken });
+  // It is shown all the same.
+  for (const shown of await audit.recent(acme, 5)) {
+    expect(shown.at.toISOString()).toMatch(/^\d{4}-/u);
+    expect(Object.keys(shown.detail)).toBeDefined();
+  }
 });
 
 test.each<[string, string, Omit<Broken, 'tenant'>]>([

@@ -79,10 +79,10 @@ test('a file may hold an entry a line', async () => {
   expect(warning).toBeUndefined();
 });
 
-test('a file that others can read works, with a warning that says what to do', async () => {
+test.each([0o640, 0o604])('a file that others can read works, with a warning: %o', async (mode) => {
   const file = join(await createTempDirectory(), 'keys');
   await writeFile(file, generateKeys('k1'));
-  await chmod(file, 0o640);
+  await chmod(file, mode);
   const { warning } = await readKeyring({ file });
   expect(warning?.replace(file, '<file>')).toMatchInlineSnapshot(
     `"The key file <file> can be read by others on this machine: chmod 600 it."`,
@@ -118,6 +118,24 @@ test('the first start makes a key file that only its owner reads, the next one r
   expect(second.created).toBeUndefined();
   expect(second.keyring.ids).toEqual(first.keyring.ids);
   expect(second.keyring.primary.key.equals(first.keyring.primary.key)).toBe(true);
+});
+
+test('while rows are sealed a missing key file is named, and no new key is made', async () => {
+  const createIn = await createTempDirectory();
+  const path = join(createIn, 'encryption-keys');
+  expect((await refusal({ createIn, inUse: true })).message).toContain(`${path} is missing`);
+  await expect(stat(path)).rejects.toThrow('ENOENT');
+  await readKeyring({ createIn });
+  expect((await readKeyring({ createIn, inUse: true })).created).toBeUndefined();
+});
+
+test('a list in the environment goes before a file, and a file before a command', async () => {
+  const file = join(await createTempDirectory(), 'keys');
+  await writeFile(file, `file:${key(2)}`, { mode: 0o600 });
+  const others = { file, command: `echo command:${key(3)}`, createIn: '/nowhere' };
+  const found = [{ ...others, keys: new Secret(`list:${key(1)}`) }, others, { ...others, file: undefined }];
+  const ids = await Promise.all(found.map(async (one) => (await readKeyring(one)).keyring.primary.id));
+  expect(ids).toEqual(['list', 'file', 'command']);
 });
 
 test('two keys that were made have different ids, so that one does not pass for the other', async () => {

@@ -123,6 +123,9 @@ test('a process that ends while it rewraps leaves the rest to the next', async (
     return sealer.seal(...given);
   };
   const { db } = there;
+  // What fails otherwise is no row that does not open.
+  const failing = { ...sealer, open: () => Promise.reject(new Error('down')) };
+  await expect(rewrap({ db, sealer: failing, tables: sealedTables })).rejects.toThrow('down');
   await rewrap({ db, sealer: { ...sealer, seal }, tables: sealedTables, signal: ending.signal });
   expect(await there.uses()).toEqual(['k1 linked_keys 20', 'k2 linked_keys 100']);
   for (const n of [0, 119]) expect((await next.keyStore.reveal(person(n)))?.key.reveal()).toBe(`key ${n}`);

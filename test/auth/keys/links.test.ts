@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createKeyStore } from '../../../src/auth/keys/key-store.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import { createClientTokens, createKeyLinks } from '../../../src/auth/keys/tokens.ts';
-import { Secret } from '../../../src/secrets/secret.ts';
+import { findSecretKinds } from '../../../src/secrets/scanner.ts';
+import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { createKeyring, generateKeys } from '../keyring/keyrings.ts';
@@ -13,6 +14,7 @@ const alice = { teamId: 'T0ACME000', userId: 'U0ALICE00' };
 const bob = { teamId: 'T0ACME000', userId: 'U0BOB0000' };
 const minute = 60_000;
 const k1 = generateKeys('k1');
+const morning = (): Date => new Date('2026-11-21T08:00:00Z');
 
 async function linksOn({ db }: Pick<Database, 'db'>, keys = k1) {
   let at = Date.parse('2026-11-21T08:00:00Z');
@@ -65,6 +67,7 @@ test('a key that works ends the link of its person', async () => {
   const links = await linksOn(await embedded.emptyDatabase());
   const [token, ofBob] = [await links.make(), await links.make(bob)];
   expect(await (await links.claim(token))?.accept()).toBe(true);
+  await links.close(alice);
   expect(await Promise.all([token, ofBob].map(links.stateOf))).toEqual(['used', 'open']);
   expect(await links.claim(token)).toBeUndefined();
 });
@@ -122,6 +125,45 @@ test('a token for a client is ended by its person alone, by its time, and with t
   const late = await make();
   at += 24 * 60 * minute;
   expect(await tokens.find(late)).toBeUndefined();
+});
+
+test('ten tokens a person, for ninety days at most, and an id is no pattern', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const tokens = createClientTokens({ db, now: morning });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now: morning });
+  const alicesElsewhere = { ...alice, teamId: 'T0BETA000' };
+  for (const person of [alice, bob, alicesElsewhere]) await keyStore.link(person, new Secret('cdn key'));
+  for (let nth = 0; nth < 10; nth += 1)
+    expect(await tokens.make(alice, { name: 'laptop', days: 400 })).toBeDefined();
+  expect(await tokens.make(alice, { name: 'laptop', days: 1 })).toBeUndefined();
+  for (const { expiresAt } of await tokens.list(alice))
+    expect(expiresAt).toEqual(new Date('2027-02-19T08:00:00Z'));
+  for (const other of [bob, alicesElsewhere]) expect(await tokens.list(other)).toEqual([]);
+  for (const id of ['%', '_'.repeat(12), '']) expect(await tokens.end(alice, id)).toBe(false);
+  expect(await tokens.list(alice)).toHaveLength(10);
+});
+
+/** The kinds of secrets in a token that a piece of work has met. */
+function findKindsAfter(met: () => Promise<unknown>, token?: string): Promise<readonly string[]> {
+  return withSecrets(async () => {
+    const made = await met();
+    return findSecretKinds(token ?? String(made));
+  });
+}
+
+test('whoever makes or is shown a token has it among the secrets that do not leave', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const links = await linksOn({ db });
+  const tokens = createClientTokens({ db, now: morning });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now: morning });
+  await keyStore.link(alice, new Secret('cdn key'));
+  const made = [await links.make(), (await tokens.make(alice, { name: 'laptop', days: 1 })) ?? ''] as const;
+  expect([
+    await findKindsAfter(() => links.make()),
+    await findKindsAfter(() => links.find(made[0]), made[0]),
+    await findKindsAfter(() => tokens.make(alice, { name: 'laptop', days: 1 })),
+    await findKindsAfter(() => tokens.find(made[1]), made[1]),
+  ]).toEqual([['link-token'], ['link-token'], ['client-token'], ['client-token']]);
 });
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {

@@ -104,6 +104,18 @@ test('no flipped bit of a signature holds, nor a shorter or longer one', () => {
   expect(() => sealer.verify(['a', 1], { ...signature, keyId: 'lost' })).toThrow(SealError);
 });
 
+test('what earlier versions sealed opens, and what they signed holds', async () => {
+  const earlier = createSealer(await createKeyring(`k1:${Buffer.alloc(32, 7).toString('base64')}`));
+  const sealed = [
+    'v1.eyJhbGciOiJBMjU2R0NNS1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoiazEiLCJpdiI6IjgwV2pFZHBjcXlMYnRmNzMi',
+    'LCJ0YWciOiJxOTRCZXVzZXJjcmptM3dQTG52N1RnIn0.zDD8IviGvhy2pL56ZI2xOpy7nRet9mHY9P7Ar04f3rA.',
+    'tTNjY8S9TzWRZ2zZ.VKQNth8xbkZStHnSgds32A.-1NZ6Mq9Z5c30rN3Vt_07w',
+  ].join('');
+  expect((await earlier.open(sealed, { ...context, version: 1 })).reveal()).toBe('the key of alice');
+  const mac = '272f22d4db1be613b0b36c907ba1ce8d6c7cd3d8ce78ac13de4e9ad37b769e64';
+  expect(earlier.sign(['a', 1])).toEqual({ keyId: 'k1', mac });
+});
+
 test('a sealed value says which key sealed it', async () => {
   expect(readKeyId(await sealer.seal(new Secret('key'), context))).toBe(sealer.keyId);
   expect(() => readKeyId('plain text')).toThrow(SealError);

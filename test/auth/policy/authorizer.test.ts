@@ -8,6 +8,7 @@ import {
   computeQuorum,
   createAuthorizer,
   decidePosting,
+  findAdmins,
   findApproverCandidates,
   findOtherAdmins,
   RolesUnknown,
@@ -77,7 +78,7 @@ describe('while Slack does not say who people are', () => {
   test('the facts about an approver are unknown, and decide nothing', async () => {
     const { authorizer, policy } = await setUp({ approvers: ['U0BEN0000'] }, { profile: unread });
     const actor = await authorizer.actor({ userId: 'U0BEN0000', fresh: true });
-    expect(actor.unread).toEqual(['admin', 'person']);
+    expect(actor).toMatchObject({ unread: ['admin', 'person'], linked: false });
     expect(() => assertKnown(decideApproval(policy, actor))).toThrow(RolesUnknown);
   });
 
@@ -105,6 +106,9 @@ describe('while Slack does not say who people are', () => {
     expect((await authorizer.decide('admin', undefined)).reason).toBe('unknown');
     const job = await setUp({}, { profile: unread, foreign: undefined });
     expect((await job.authorizer.decide('read', undefined)).reason).toBe('unknown');
+    const keyless = await setUp({}, { profile: unread, foreign: undefined, isKnownByKey: true });
+    await keyless.keyStore.forget(person);
+    expect((await keyless.authorizer.decide('none', undefined)).reason).toBe('unknown');
     const found = { profile: { ...member, foreign: true }, foreign: undefined, isKnownByKey: true } as const;
     expect((await (await setUp({}, found)).authorizer.decide('read', undefined)).reason).toBe('foreign');
   });
@@ -113,6 +117,7 @@ describe('while Slack does not say who people are', () => {
     const byGroup = await setUp({ operatorGroups: ['S1'] }, { members: undefined });
     expect((await byGroup.authorizer.decide('change', undefined)).reason).toBe('unknown');
     expect((await byGroup.authorizer.actor()).unread).toEqual(['S1']);
+    await expect(decidePosting(byGroup.authorizer, 'export', 'C1')).rejects.toThrow(RolesUnknown);
     const settings = { operatorGroups: ['S1'], operators: [person.userId] };
     const byName = await setUp(settings, { members: undefined });
     expect((await byName.authorizer.decide('change', undefined)).allowed).toBe(true);
@@ -133,6 +138,8 @@ test('who decides is read afresh, also about themselves: demoted or deactivated 
   const { authorizer, fresh } = await setUp({}, { profile: { ...member, admin: true } });
   expect(await authorizer.actor()).toMatchObject({ admin: true, deleted: false });
   fresh.profile = { ...member, deleted: true };
+  expect((await authorizer.decide('admin', undefined)).allowed).toBe(true);
+  expect((await authorizer.decide('admin', undefined, { fresh: true })).allowed).toBe(false);
   expect(await authorizer.actor({ fresh: true })).toMatchObject({ admin: false, deleted: true });
 });
 
@@ -264,6 +271,9 @@ test('an approver whom Slack does not tell of is neither able nor missing', asyn
   expect(computeQuorum(needsTwo, 'destroy', enough, 'U').able).toEqual(['U1', 'U3']);
 });
 
+/** Slack knows no more what it knew before. */
+const readNoMembers: People['members'] = async (_id, options) => (options?.fresh ? undefined : []);
+
 const approverOf = (userId: string, more: Partial<Actor> = {}): Actor => {
   return { userId, foreign: false, linked: false, admin: false, groups: [], ...more };
 };
@@ -303,7 +313,7 @@ test('the candidates are named or in a group, without deactivated people, or nob
     approverOf('U3', { ...carl, groups: ['S1'] }),
     approverOf('U9', { groups: ['S1'] }),
   ]);
-  const unread = { ...people, members: async () => undefined };
+  const unread = { ...people, members: readNoMembers };
   await expect(findApproverCandidates(unread, rules)).rejects.toThrow(RolesUnknown);
 });
 
@@ -350,6 +360,34 @@ test('a version that nobody saw before cannot be built upon', async () => {
     meanwhile: undefined,
   });
   expect(await policies.current(acme)).toEqual(initialPolicy);
+});
+
+test('people whom the bot has met are those of this tenant, admins first; a refusal names admins only where they can help', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const policies = policiesOn({ db } as Database);
+  const audit = createAudit({ db, now });
+  const keyStore = createKeyStore({ db, sealer: createSealer(await createKeyring()), now, audit });
+  for (const [teamId, suffix] of [
+    [acme, 'ACME'],
+    ['T0BETA000', 'BETA'],
+  ] as const) {
+    await keyStore.link({ teamId, userId: `U0LINKED${suffix}` }, new Secret('key'));
+    for (const actor of ['system', `W0ACTED${suffix}`])
+      await audit.record({ tenant: teamId, actor, event: 'denied' });
+    const confirmedBy = `U0SECOND${suffix}`;
+    await policies.save({ ...change(teamId, 0, naming(), `U0ADMIN${suffix}`), confirmedBy });
+  }
+  const known = ['U0ADMINACME', 'U0LINKEDACME', 'W0ACTEDACME'];
+  expect(await policies.knownPeople(acme)).toEqual(known);
+  const [saved] = await audit.recent(acme, 1);
+  expect(saved?.detail).toMatchObject({ confirmed: 'confirmed by U0SECONDACME' });
+
+  const people = peopleWith({ U0ADMINACME: { admin: true } });
+  const refusedAs = (reason: 'not-admin' | 'no-key', asked = people) =>
+    findAdmins({ allowed: false, reason, trace: [] }, { people: asked, policies, person });
+  expect(await refusedAs('not-admin')).toEqual(['U0ADMINACME']);
+  expect(await refusedAs('no-key')).toEqual([]);
+  expect(await refusedAs('not-admin', peopleWith({ U0ADMINACME: unread }))).toEqual([]);
 });
 
 test('is not saved where it cannot be recorded', async () => {

@@ -1,11 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { mentionGroup } from '../../../src/auth/identity.ts';
 import {
   type Actor,
   type AffectedPerson,
   assistantModes,
   channelCap,
   computeEffects,
+  computeRights,
   countRequiredApprovals,
   decide,
   decideApproval,
@@ -16,8 +18,10 @@ import {
   findUnreachableQuorums,
   initialPolicy,
   type Policy,
+  policyBody,
   type Reason,
   type Right,
+  readAssistant,
   rights,
 } from '../../../src/auth/policy/policy.ts';
 
@@ -153,6 +157,10 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
   `);
 });
 
+test('a group of an organization is mentioned by its own id', () => {
+  expect(['S1', 'T1/S1'].map(mentionGroup)).toEqual(['<!subteam^S1>', '<!subteam^S1>']);
+});
+
 test('people of other organizations are told nothing of the policy', () => {
   const policy = policyFor('operator', 'read');
   const visitor = actorFor('operator', true, true);
@@ -202,6 +210,21 @@ describe('approvals and destinations', () => {
   test('a deletion needs one approval until an admin says otherwise, a change none', () => {
     expect(classes.map((needs) => countRequiredApprovals(initialPolicy, needs))).toEqual([0, 0, 0, 0, 1, 0]);
   });
+});
+
+test('what a stored policy does not say is the safe side: a second admin, no assistant, and a request that ends', () => {
+  const { version: _, secondAdmin: __, ...stored } = initialPolicy;
+  expect(policyBody.parse(stored).secondAdmin).toBe(true);
+  expect(initialPolicy.secondAdmin).toBe(true);
+  expect(readAssistant(initialPolicy)).toBe('off');
+  expect(policyBody.safeParse({ ...stored, expiryMinutes: 0 }).success).toBe(false);
+});
+
+test.each([{ foreign: true }, { deleted: true }])('nobody has a role who is %j', (gone) => {
+  const policy = { ...initialPolicy, operators: ['U1'], approvers: ['U1'] };
+  const who = { ...actorFor('admin', true, false), ...gone };
+  const nothing = { operator: false, approver: false, admin: false, may: [] };
+  expect(computeRights(policy, who, undefined)).toEqual(nothing);
 });
 
 describe('properties', () => {
