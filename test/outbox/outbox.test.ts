@@ -2,11 +2,13 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
-import { beginStepRun } from '../../src/outbox/complete-step.ts';
+import { beginStepRun, completeStepJob, endStepRun } from '../../src/outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
 import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
+import type { OpenSlack } from '../../src/outbox/slack-port.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import type { JobContext } from '../../src/store/queue.ts';
+import { limits, section } from '../../src/views/blocks/blocks.ts';
 import { createPortsHarness, type PortsHarness } from '../slack/send/ports-harness.ts';
 import { createFakeQueue } from '../store/queue/fake-queue.ts';
 import { prepareEngines } from '../support/engines.ts';
@@ -84,7 +86,7 @@ const edit = (id: string, text: string) => {
 
 /** Runs what is due, a quarter of a second at a time. */
 async function run(seconds = 0): Promise<void> {
-  const jobs = [createDeliverJob(kinds), sweepOutboxJob];
+  const jobs = [createDeliverJob(kinds), sweepOutboxJob, completeStepJob];
   const until = at + seconds * 1000;
   for (;;) {
     while (await queue.runNext(jobs, context));
@@ -153,6 +155,7 @@ describe('a message', () => {
     await run(5);
     expect(read()).toEqual([]);
     expect(ended).toMatchObject([{ id: 'late', state: 'dead', reason: 'expired' }]);
+    expect(await edit('late', 'changed')).toBe(false);
   });
 
   test('whose kind has nothing to tell any more is withdrawn', async () => {
@@ -160,6 +163,29 @@ describe('a message', () => {
     await put('one');
     await run(5);
     expect(ended).toMatchObject([{ state: 'dead', reason: 'withdrawn' }]);
+  });
+
+  test('is not begun by a bot that stops', async () => {
+    await put('one', { to: { places: [alice] } });
+    const stopping = { ...context, signal: AbortSignal.abort() };
+    await expect(createDeliverJob(kinds).run({ id: 'one' }, stopping)).rejects.toMatchObject({
+      name: 'AbortError',
+    });
+    expect(await harness.ports.outbox.find(harness.db, 'one')).toMatchObject({ state: 'due' });
+  });
+
+  test('that failed before Slack was asked is tried again', async () => {
+    let failures = 1;
+    const slack: OpenSlack = (...installation) => {
+      const port = harness.ports.slack(...installation);
+      const post: typeof port.post = (...message) =>
+        failures-- > 0 ? Promise.reject(new Error('the database is away')) : port.post(...message);
+      return { ...port, post };
+    };
+    context = { ...context, ports: { ...harness.ports, slack } };
+    await put('one');
+    await run(5);
+    expect(ended).toMatchObject([{ state: 'sent' }]);
   });
 
   test('that cannot be rendered is tried again, less and less often, until it expires', async () => {
@@ -200,6 +226,13 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
     ['ekm_access_denied'],
     two,
     { state: 'sent', place: alice, code: 'ekm_access_denied' },
+    2,
+  ],
+  [
+    'of as many blocks as Slack takes goes to the next place without a note',
+    ['ekm_access_denied'],
+    { ...two, body: { text: 'full', blocks: Array.from({ length: limits.blocks }, () => section('x')) } },
+    { state: 'sent', place: alice },
     2,
   ],
   [
@@ -388,6 +421,33 @@ describe('edits', () => {
     expect(read()).toEqual([['second', undefined]]);
   });
 
+  test('that come while one is on its way are shown after it', async () => {
+    await put('one');
+    await run();
+    await edit('one', 'second');
+    const held = harness.slack.script.hold('chat.update', 'after');
+    const running = run();
+    await held.reached;
+    await edit('one', 'third');
+    held.release();
+    await running;
+    await run(5);
+    expect(read()).toEqual([['third', undefined]]);
+  });
+
+  test('that Slack never answers are given up', async () => {
+    await put('one');
+    await run();
+    harness.slack.script.fail('chat.update', 'internal_error', 99, 503);
+    await edit('one', 'second');
+    for (let pauses = 0; pauses < 20; pauses += 1) {
+      await run(1);
+      at += 300_000;
+    }
+    expect(failedEdits).toEqual(['http_503']);
+    expect(findCalls('chat.update')).toHaveLength(17);
+  });
+
   test('of a message that was deleted are given up, once', async () => {
     await put('one');
     await run();
@@ -486,12 +546,17 @@ describe('a lost answer', () => {
     expect(findCalls('chat.postMessage')).toHaveLength(2);
   });
 
-  test('where the bot may not read the channel ends as unknown at once', async () => {
+  test.each<[string, string, number, Partial<Ended<About>>]>([
+    ['the bot may not read ends as unknown at once', 'missing_scope', 1, { state: 'unknown' }],
+    ['has put the bot out goes to the next place', 'not_in_channel', 1, { state: 'sent', place: alice }],
+    ['cannot be read for long ends as unknown', 'too_often', 99, { state: 'unknown' }],
+  ])('in a channel that %s', async (_, code, times, end) => {
     harness.slack.script.fail('chat.postMessage', 'internal_error', 1, 503);
-    harness.slack.script.fail('conversations.history', 'missing_scope');
-    await put('one');
-    await run(60);
-    expect(ended).toMatchObject([{ state: 'unknown', code: 'missing_scope' }]);
+    const said = code === 'too_often' ? 'internal_error' : code;
+    harness.slack.script.fail('conversations.history', said, times);
+    await put('one', two);
+    await run(times > 1 ? 300 : 60);
+    expect(ended).toMatchObject([{ ...end, code }]);
   });
 
   test('of a message that is better read twice is followed by two more posts, then by the next place', async () => {
@@ -525,15 +590,51 @@ describe('one row in several hands', () => {
     expect(ended).toHaveLength(1);
   });
 
-  test('has no end by a process that lost it to another one', async () => {
+  test.each(['taken', 'rate_limited'])(
+    'is neither ended nor let go by a process that lost it to another one (%s)',
+    async (answer) => {
+      await put('one');
+      const held = harness.slack.script.hold('chat.postMessage', 'before');
+      if (answer !== 'taken') harness.slack.script.fail('chat.postMessage', answer);
+      const posting = createDeliverJob(kinds).run({ id: 'one' }, context);
+      await held.reached;
+      await harness.db.updateTable('outbox').set({ claim: 'of another one' }).execute();
+      held.release();
+      await posting;
+      expect(ended).toEqual([]);
+      const row = harness.db.selectFrom('outbox').select(['state', 'claim']);
+      expect(await row.execute()).toEqual([{ state: 'sending', claim: 'of another one' }]);
+    },
+  );
+
+  test('is not due again because one could not render it while another sent it', async () => {
     await put('one');
-    const held = harness.slack.script.hold('chat.postMessage', 'before');
-    const posting = createDeliverJob(kinds).run({ id: 'one' }, context);
-    await held.reached;
-    await harness.db.updateTable('outbox').set({ claim: 'of another one' }).execute();
-    held.release();
-    await posting;
-    expect(ended).toEqual([]);
+    const row = harness.db.updateTable('outbox');
+    const broken = defineMessage({
+      ...note,
+      async render() {
+        await row.set({ state: 'sent', next_at: null }).execute();
+        throw new Error('broken');
+      },
+    });
+    await createDeliverJob([broken]).run({ id: 'one' }, context);
+    expect(await harness.ports.outbox.find(harness.db, 'one')).toMatchObject({ state: 'sent' });
+  });
+
+  test('whose end cannot be stored at once has it a moment later, and is posted once', async () => {
+    let failures = 1;
+    const failing = defineMessage({
+      ...note,
+      async ended(_trx, message: Ended<About>) {
+        if (failures-- > 0) throw new Error('the database is away');
+        ended.push(message);
+      },
+    });
+    kinds = [failing];
+    await put('one');
+    await run(1);
+    expect(ended).toMatchObject([{ state: 'sent' }]);
+    expect(read()).toHaveLength(1);
   });
 
   test('an edit that comes while it is on its way to Slack is shown', async () => {
@@ -573,7 +674,16 @@ describe('one row in several hands', () => {
     await put('one');
     await run(600);
     expect(ended).toMatchObject([{ state: 'unknown', code: 'too_often' }]);
-    expect(findCalls('conversations.history')).toHaveLength(8);
+    const looks = findCalls('conversations.history');
+    expect(looks).toHaveLength(8);
+    // From the first claim until two minutes after the last one: Slack may show a message late.
+    expect(new Set(looks.map(({ args }) => args['oldest'])).size).toBe(1);
+    const { claimed_at: claimed } = await harness.db
+      .selectFrom('outbox')
+      .select('claimed_at')
+      .executeTakeFirstOrThrow();
+    // It was claimed once more after the last look.
+    expect(Number(looks.at(-1)?.args['latest']) * 1000).toBeGreaterThan(Number(claimed) + 60_000);
   });
 });
 
@@ -586,9 +696,35 @@ test('a row whose job was lost is enqueued again within two minutes', async () =
   expect(read()).toEqual([['one', undefined]]);
 });
 
+const step = { run: 'Fx0000000001', installation: acme };
+const beginStep = () =>
+  beginStepRun({ db: harness.db, enqueue: queue.enqueue }, step, { now: new Date(at), ifItDies: 'it died' });
+const findEnds = () =>
+  harness.slack.calls.map(({ method }) => method).filter((name) => name.startsWith('functions'));
+
 test('a step that is delivered again begins once', async () => {
-  const run = { run: 'Fx0000000001', installation: acme };
-  const begin = () =>
-    beginStepRun({ db: harness.db, enqueue: queue.enqueue }, run, { now: new Date(at), ifItDies: 'it died' });
-  expect([await begin(), await begin()]).toEqual([true, false]);
+  expect([await beginStep(), await beginStep()]).toEqual([true, false]);
+});
+
+test.each([
+  ['nobody knows whether Slack has it', 'internal_error', ['Success', 'Success']],
+  ['Slack takes it later', 'team_added_to_org', ['Success', 'Success']],
+  ['the app is gone', 'account_inactive', ['Success']],
+  ['Slack takes no such outputs', 'invalid_arguments', ['Success', 'Error']],
+])('the end of a step where %s', async (_, code, calls) => {
+  harness.slack.script.fail('functions.completeSuccess', code);
+  await endStepRun(queue.enqueue, step, { outputs: {} });
+  await run(61);
+  expect(findEnds()).toEqual(calls.map((end) => `functions.complete${end}`));
+});
+
+test.each([
+  ['died', true, 1],
+  ['is of no run that is still open', false, 0],
+])('the error of a step whose work %s', async (_, isOpen, ends) => {
+  await beginStep();
+  if (!isOpen) await harness.db.deleteFrom('step_runs').execute();
+  at += 600_000;
+  await run();
+  expect(findEnds()).toHaveLength(ends);
 });

@@ -70,6 +70,29 @@ test.each([undefined, 'assistant'])(
   },
 );
 
+test('of what is decided before its reminder is posted nobody is reminded', async () => {
+  const harness = await startRequested();
+  const { advance, context, runJobs, findMessages } = harness;
+  const before = findMessages(bob, says.reminds).length;
+  advance(16 * minute);
+  await operationClockJob.run({}, context);
+  await harness.approve();
+  await runJobs();
+  expect(findMessages(bob, says.reminds)).toHaveLength(before);
+});
+
+test.each([
+  [500, 'unknown'],
+  [503, 'unknown'],
+  [429, 'failed'],
+  [403, 'failed'],
+])('a deletion that the CDN answers with %i is %s', async (status, expected) => {
+  const { cdn, execute, state, countSent } = await startApproved();
+  cdn.faults.add({ match: { method: 'DELETE' }, status });
+  await execute();
+  expect([await state(), countSent()]).toEqual([expected, 1]);
+});
+
 test('a request without approval expires, and its messages say so', async () => {
   const { runJobs, advance, context, findMessages, state, countSent } = await startRequested();
   advance(30 * minute);
@@ -144,13 +167,16 @@ test('an outcome is told in a message of its own where the one before it was not
   expect(findMessages(alice, says.yourRequest('data', says.notDone))).toHaveLength(1);
 });
 
-test('a request that Slack takes to no approver: its requester is told why, once', async () => {
+test.each([
+  ['to no approver: its requester is told why, once', [bob, dave], 1],
+  ['to one approver: nobody is told', [bob], 0],
+])('a request that Slack takes %s', async (_, refusing, notices) => {
   const { proposeDeletion, runJobs, findMessages, slack } = await start({ approvalChannel: undefined });
-  for (const approver of [bob, dave])
+  for (const approver of refusing)
     slack.script.fail('chat.postMessage', 'messages_tab_disabled', 9, 200, `"channel":"${approver}"`);
   await proposeDeletion();
   await runJobs();
-  expect(findMessages(alice, /messages_tab_disabled/)).toHaveLength(1);
+  expect(findMessages(alice, /messages_tab_disabled/)).toHaveLength(notices);
 });
 
 test('a key that is gone at execution: the requester is told, nothing is sent', async () => {
@@ -210,20 +236,25 @@ test('a deletion whose outcome cannot be stored at once is stored later, and sen
   expect(countSent()).toBe(1);
 });
 
-test('an execution that is put aside after two deaths is told as unknown at once, and not sent again', async () => {
-  const { operation, cdn, context, runJobs, findMessages, state, execute, countSent } = await startApproved();
-  const held = Promise.withResolvers<void>();
-  cdn.faults.add({ match: { method: 'DELETE' }, until: held.promise });
-  const running = execute();
-  await expect.poll(state).toBe('executing');
-  await executeOperationJob.putAside?.({ tenant: operation.tenant, id: operation.id }, context);
-  expect(await state()).toBe('unknown');
-  await runJobs();
-  expect(findMessages(alice, new RegExp(says.outcomeUnknown, 'u')).length).toBeGreaterThan(0);
-  held.resolve();
-  await running;
-  expect(countSent()).toBe(1);
-});
+test.each(['put aside after two deaths', 'run again after a death'])(
+  'an execution that is %s is told as unknown at once, and not sent again',
+  async (how) => {
+    const { operation, cdn, context, runJobs, findMessages, state, execute, countSent } =
+      await startApproved();
+    const held = Promise.withResolvers<void>();
+    cdn.faults.add({ match: { method: 'DELETE' }, until: held.promise });
+    const running = execute();
+    await expect.poll(state).toBe('executing');
+    const job = { tenant: operation.tenant, id: operation.id };
+    await (how === 'run again after a death' ? execute() : executeOperationJob.putAside?.(job, context));
+    expect(await state()).toBe('unknown');
+    await runJobs();
+    expect(findMessages(alice, new RegExp(says.outcomeUnknown, 'u')).length).toBeGreaterThan(0);
+    held.resolve();
+    await running;
+    expect(countSent()).toBe(1);
+  },
+);
 
 test('settings that change while an execution reads them decide at its next try', async () => {
   const { policies, policy, slack, find, execute, countSent } = await startApproved();

@@ -15,7 +15,7 @@ import {
 } from '../../../src/commands/operations/execute.ts';
 import { findOperation, findRequestedBy, findWaitingFor } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
-import { withLock } from '../../../src/commands/operations/transitions.ts';
+import { transition, withLock } from '../../../src/commands/operations/transitions.ts';
 import { destroyIdleValues, findUndo } from '../../../src/commands/operations/values.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
@@ -127,8 +127,9 @@ test('an id of another tenant is not found', async () => {
 });
 
 test('a denial keeps its reason, and a later press learns who denied', async () => {
-  const { ledger, ask, approve: press, find } = await start();
-  const id = await ask();
+  const { ledger, approve: press, find } = await start();
+  const { id } = await propose(ledger, { ...makeProposal(), reason: 'of\0 no use' });
+  expect(await find(id)).toMatchObject({ reason: 'of\uFFFD no use' });
   const context = makeContext(ben, await find(id));
   expect(brief(await deny(ledger, id, ben, { reason: ' still\0 needed ', context }))).toBe('denied denied');
   expect(await press(id, carl)).toBe('already denied');
@@ -231,8 +232,9 @@ test('an unknown outcome is ended by a person or a late answer, and never sent a
   expect(await end(first, 'unknown')).toBe('settled unknown');
   expect(await withLock(ledger, { id: second }, markAbandoned)).toMatchObject({ state: 'unknown' });
   expect(await withLock(ledger, { id: second }, markAbandoned)).toBe(false);
+  advance(9.9);
   expect(await markLongExecuting(ledger)).toEqual([]);
-  advance(10);
+  advance(0.1);
   expect(await markLongExecuting(ledger)).toEqual([third]);
   for (const id of [first, second, third]) expect(await begin(id)).toBe('already unknown');
 
@@ -252,11 +254,40 @@ test('an unknown outcome is ended by a person or a late answer, and never sent a
   expect(await confirm(second, ben, 'failed')).toBe('already succeeded');
 });
 
+test('an operation moves as its state allows, and once where it is locked once', async () => {
+  const { ledger, ask, find } = await start();
+  const id = await ask();
+  const begins = withLock(ledger, { id }, (locked) => transition(locked, { to: 'executing', by: 'system' }));
+  await expect(begins).rejects.toThrow('no operation moves from proposed to executing');
+  const twice = withLock(ledger, { id }, async (locked) => {
+    await transition(locked, { to: 'expired', by: 'system' });
+    await transition(locked, { to: 'cancelled', by: 'system' });
+  });
+  await expect(twice).rejects.toThrow('moved while it was locked');
+  expect(await find(id)).toMatchObject({ state: 'proposed' });
+});
+
+test('what looks like a secret in an answer of the CDN keeps no outcome from the audit, and is not in it', async () => {
+  const { ledger, run, audit } = await start();
+  const like = `k1:${'a'.repeat(43)}`;
+  const outcome = { word: 'done', requestId: like, instances: [like, 'i-2'] };
+  const settled = await settle(ledger, await run(), { state: 'succeeded', outcome });
+  expect(brief(settled)).toBe('settled succeeded');
+  const withheld = { requestId: '[withheld]', detail: { instances: '[withheld] i-2' } };
+  expect((await audit()).at(-1)).toMatchObject(withheld);
+});
+
 test('offboarding cancels a person’s requests and destroys their values', async () => {
   const { ledger, database, ask, find } = await start();
   const waits = await ask(edit('one'), olivia, { ...policy, changeApprovals: 1 });
   const approved = await ask(edit('two'), olivia, freely);
-  const others = await ask(deletion, anna);
+  const others = await ask(edit('three'), anna, { ...policy, changeApprovals: 1 });
+  const elsewhere = { ...olivia, teamId: 'T0BETA000' };
+  const { id: stays } = await propose(ledger, makeProposal(edit('four'), elsewhere, freely));
+  const findValues = async () => {
+    const rows = await database.db.selectFrom('operation_values').select('operation_id').execute();
+    return rows.map(({ operation_id: id }) => id).toSorted();
+  };
   const stopped = await cancelUnbegun(ledger, { person: olivia, tenant: acme });
   expect(stopped.toSorted()).toEqual([waits, approved].toSorted());
   expect(await find(waits)).toMatchObject({
@@ -264,10 +295,11 @@ test('offboarding cancels a person’s requests and destroys their values', asyn
     movedBy: 'system',
     outcome: { word: 'requester-gone' },
   });
-  expect(await database.db.selectFrom('operation_values').selectAll().execute()).toEqual([]);
+  expect(await findValues()).toEqual([others, stays].toSorted());
   expect(await find(others)).toMatchObject({ state: 'proposed' });
   expect(await cancelUnbegun(ledger, { person: olivia, tenant: acme })).toEqual([]);
   expect(await cancelUnbegun(ledger, { person: undefined, tenant: acme })).toEqual([others]);
+  expect(await findValues()).toEqual([stays]);
 });
 
 test('a value is sealed, sent once and stored nowhere in the clear', async () => {
@@ -305,6 +337,10 @@ test('the previous value is known from an earlier change, unless another may hav
   };
   const first = await set('one');
   expect(await before(first)).toBe('unknown');
+  const elsewhere = { ...olivia, teamId: 'T0BETA000' };
+  const theirs = await propose(ledger, makeProposal(edit('theirs'), elsewhere, freely));
+  await begin(ledger, theirs.id, makeContext(olivia, theirs, freely));
+  await end(theirs.id, 'succeeded');
   const second = await set('two');
   await set('elsewhere', 'succeeded', '13');
   expect(await before(second)).toBe('one');

@@ -133,9 +133,11 @@ const profiles: Record<string, Profile> = {
   [ben.userId]: { admin: false, foreign: false, deleted: true, timeZone: undefined },
   [carl.userId]: { admin: true, foreign: true, deleted: false, timeZone: undefined },
 };
+const stale: Profile = { admin: true, foreign: false, deleted: false, timeZone: undefined };
 const people: People = {
-  profile: async (id) => profiles[id],
-  members: async (group) => (group === 'S0APPROVE' ? [carl.userId, anna.userId, 'U0UNKNOWN'] : []),
+  profile: async (id, { fresh = false } = {}) => (fresh ? profiles[id] : stale),
+  members: async (group, { fresh = false } = {}) =>
+    fresh && group === 'S0APPROVE' ? [carl.userId, anna.userId, 'U0UNKNOWN'] : [],
   groups: async () => [],
   forget: () => undefined,
   configuredAdmins: [],
@@ -161,9 +163,10 @@ test('the context of a decision is read afresh: policy, requester, approvers and
   await keyStore.link(olivia, new Secret('a key'));
   const id = await ask(deletion, olivia, rules);
   await press(id, ben, rules);
+  const authorizer = createAuthorizer({ person: carl, foreign: false, policies, people, keyStore });
+  await authorizer.policy();
   await save(8, { ...rules, approvers: [] });
 
-  const authorizer = createAuthorizer({ person: carl, foreign: false, policies, people, keyStore });
   const known = { linked: false, deleted: false, unread: [] };
   expect(await loadDecisionContext(authorizer, await find(id), carl.userId)).toEqual({
     policy: { ...rules, version: 9, approvers: [] },
@@ -219,12 +222,23 @@ test('a press that may not be made ends nothing, an approver’s voids what is n
   expect(await press(ben)).toBe('void requester-may-not');
 });
 
-test.each([
-  ['who was deactivated since', [actor(ben, { deleted: true })]],
-  ['of whom nothing was read', []],
-])('an approval of somebody %s does not count', async (_, approvers) => {
+test('a press counts with the rights of who pressed, and beside an approval that came after they were read', async () => {
   const { ledger, ask, find, approve: press } = await start();
-  const id = await ask();
+  const rules = { ...policy, destroyApprovals: 2 };
+  const id = await ask(deletion, olivia, rules);
+  const context = makeContext(carl, await find(id), rules);
+  await expect(approve(ledger, id, clicker, context)).rejects.toThrow('belongs to another user');
+  await press(id, ben, rules);
+  expect(brief(await approve(ledger, id, carl, context))).toBe('approved approved');
+});
+
+test.each([
+  ['who was deactivated since', [actor(ben, { deleted: true })], undefined],
+  ['who was deactivated since, of a workflow’s request,', [actor(ben, { deleted: true })], 'workflow'],
+  ['of whom nothing was read', [], undefined],
+])('an approval of somebody %s does not count', async (_, approvers, via) => {
+  const { ledger, find, approve: press } = await start();
+  const { id } = await propose(ledger, { ...makeProposal(), via });
   await press(id, ben);
   const context = { ...makeContext(ben, await find(id)), approvers };
   expect(brief(await begin(ledger, id, context))).toBe('void approver-may-not');

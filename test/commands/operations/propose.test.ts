@@ -28,9 +28,10 @@ import {
   makeProposal,
   olivia,
   policy,
+  toRequested,
 } from './ledger-harness.ts';
 
-const { embedded } = await prepareEngines();
+const { embedded, postgres } = await prepareEngines();
 // Others may approve, and nobody has to.
 const freely = { ...policy, destroyApprovals: 0 };
 const asked = { ...makeProposal(deletion, olivia, freely), via: 'assistant' };
@@ -45,20 +46,63 @@ test('what an assistant asks for waits for its own person, whoever else presses'
   const pressed = await approveNow(ledger, operation.id, ben, { ...freely, version: policy.version });
   expect(pressed).toMatchObject({ kind: 'not-requester', operation: { state: 'proposed' } });
   const context = makeContext(olivia, operation, { ...freely, version: policy.version });
+  const denied = await deny(ledger, operation.id, olivia, { reason: 'no', context });
+  expect(denied).toMatchObject({ kind: 'not-requester', operation: { state: 'proposed' } });
   const confirmed = await approve(ledger, operation.id, olivia, context);
   expect(confirmed).toMatchObject({ kind: 'approved', operation: { state: 'approved' } });
 });
 
+const another = (nth: number) => ({
+  ...asked,
+  ...toRequested({ kind: 'volume-delete', appId: 'app-1', volumeId: `vol-${nth}` }),
+});
+
+test('the same request that waits is answered again, another one is made', async () => {
+  const { ledger } = await start();
+  const { id } = await proposeByAssistant(ledger, asked);
+  expect((await proposeByAssistant(ledger, asked)).id).toBe(id);
+  expect((await proposeByAssistant(ledger, another(2))).id).not.toBe(id);
+});
+
+test.skipIf(postgres.skip)('of five requests side by side three are made', async () => {
+  const { ledger } = await createLedgerHarness(await postgres.emptyDatabase());
+  const made = [1, 2, 3, 4, 5].map((nth) => proposeByAssistant(ledger, another(nth)));
+  const kept = (await Promise.allSettled(made)).filter(({ status }) => status === 'fulfilled');
+  expect(kept).toHaveLength(3);
+});
+
+const pathOf = (variableId: number) => `/compute/script/301/variables/${variableId}`;
+const sendFormOf = (ledger: Ledger, variableId: number, requester = olivia) => {
+  const message = { text: 'Type the value' };
+  return sendFormByAssistant(ledger, { requester, path: pathOf(variableId), message, minutes: 30 });
+};
+
+test('a form that was used counts as its request only', async () => {
+  const { ledger, advance } = await start();
+  for (let variableId = 1; variableId <= 3; variableId += 1) {
+    await sendFormOf(ledger, variableId);
+    const variable = { kind: 'variable-update', scriptId: '301', variableId: `${variableId}` } as const;
+    const change = makeProposal({ ...variable, required: true }, olivia, { ...policy, changeApprovals: 0 });
+    await propose(ledger, { ...change, via: 'assistant', isConfirmed: true });
+  }
+  advance(1);
+  expect([await sendFormOf(ledger, 1), await sendFormOf(ledger, 1)]).toEqual([true, false]);
+});
+
+test('at most twenty approvers get a card of their own', async () => {
+  const { ledger } = await start();
+  const approvers = Array.from({ length: 25 }, (_, nth) => `U0APPROVER${nth}`);
+  await propose(ledger, { ...makeProposal(), approvers });
+  const cards = ledger.db.selectFrom('outbox').select('id').where('kind', '=', 'operation-card');
+  expect(await cards.execute()).toHaveLength(20);
+});
+
 test('forms and requests together are three that are open, and ten a day', async () => {
   const { ledger, advance } = await start();
-  const sendForm = (variableId: number) =>
-    sendFormByAssistant(ledger, {
-      requester: olivia,
-      path: `/compute/script/301/variables/${variableId}`,
-      message: { text: 'Type the value' },
-      minutes: 30,
-    });
-  // Those of workflows do not count.
+  const sendForm = (variableId: number) => sendFormOf(ledger, variableId);
+  // Those of workflows, and of others, do not count.
+  for (const other of [anna, { ...olivia, teamId: 'T0BETA000' }])
+    for (let nth = 0; nth < 3; nth += 1) await sendFormOf(ledger, nth, other);
   for (let nth = 0; nth < 3; nth += 1) await propose(ledger, { ...asked, via: 'workflow' });
   await proposeByAssistant(ledger, asked);
   // Side by side one form of a variable is sent.

@@ -13,6 +13,7 @@ import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import { readRequest } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
 import { collectSignedParts, computeSeal } from '../../../src/commands/operations/seal.ts';
+import { commitToValue, storeValue } from '../../../src/commands/operations/values.ts';
 import { UserError } from '../../../src/errors.ts';
 import { canonicalJson, type Json } from '../../../src/lib/canonical-json.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -151,6 +152,7 @@ test.each<
     async (bot, id) => [await forge(bot, id, 4, anna.userId, 'approval'), 'update operations set seq = 4'],
   ],
   ['its number is not that of its last line', [ben, carl], () => ['update operations set seq = 4']],
+  ['its number was turned back', [ben, carl], () => ['update operations set seq = 1']],
   [
     'it began before',
     [],
@@ -227,9 +229,15 @@ test('an approval of another request does not count for this one', async () => {
 });
 
 test('the value of another request, or a missing one, voids it', async () => {
-  const { tamper, ask, begin: run } = await start();
+  const { ledger, find, tamper, ask, begin: run } = await start();
   const askFor = (value: string) => ask(edit(value), olivia, freely);
   const [first, second, third] = [await askFor('one'), await askFor('two'), await askFor('three')];
+  const fourth = await askFor('four');
+  await tamper(`delete from operation_values where operation_id = '${fourth}'`);
+  const another = commitToValue(new Secret('another'));
+  const { row } = await find(fourth);
+  await ledger.db.transaction().execute((db) => storeValue({ ...ledger, db }, row, another));
+  expect(await run(fourth, freely)).toBe('void changed');
   await tamper(`update operation_values set sealed = (select sealed from operation_values
     where operation_id = '${first}') where operation_id = '${second}'`);
   await tamper(`delete from operation_values where operation_id = '${third}'`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { approve } from '../../../../src/commands/operations/approvals.ts';
+import { executeOperationJob } from '../../../../src/commands/operations/execute.ts';
 import { indexKinds, type Kind } from '../../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../../src/commands/operations/kinds/list.ts';
 import { findOperation } from '../../../../src/commands/operations/model.ts';
@@ -68,6 +69,16 @@ test('a kind of one file and one line is requested, approved, sent once, told an
     kind: 'zone-purge',
     zone: '4711',
   });
+});
+
+test('an execution that ends with a bug is not told as failed: whether it was sent is not known', async () => {
+  const broken: typeof purge = { ...purge, send: () => Promise.reject(new TypeError('a bug')) };
+  const harness = await startJobs(await embedded.emptyDatabase(), { changeApprovals: 0 }, [broken]);
+  const { ledger, policy, context } = harness;
+  const proposal = { requester, channelId: undefined, reason: undefined, snapshot: 1, policy, approvers: [] };
+  const { tenant, id } = await propose(ledger, { ...proposal, kind: broken, request: { zoneId: '1' } });
+  await expect(executeOperationJob.run({ tenant, id }, context)).rejects.toThrow('a bug');
+  expect(await findOperation(ledger, tenant, id)).toMatchObject({ state: 'executing' });
 });
 
 test('a row of a kind that is not there any more reads as unreadable, and a press voids it', async () => {

@@ -24,6 +24,7 @@ import {
   brief,
   createLedgerHarness,
   findNow,
+  makeProposal,
   person,
 } from '../ledger-harness.ts';
 
@@ -47,16 +48,20 @@ async function start(database: Database) {
   return {
     ...harness,
     policies,
-    ask: (change: Partial<Policy> = { destroyApprovals: 0 }): Promise<Operation> => {
+    ask: (
+      change: Partial<Policy> = { destroyApprovals: 0 },
+      requester = alice,
+      policy = before,
+    ): Promise<Operation> => {
       const { version: _, ...request } = { ...before, ...change };
       return propose(ledger, {
         kind: settingsChange,
         request,
-        requester: alice,
+        requester,
         channelId: undefined,
         reason: undefined,
         snapshot: writeFacts(before, lowers, alice.userId),
-        policy: before,
+        policy,
         approvers: [carol.userId, dave.userId],
       });
     },
@@ -117,6 +122,14 @@ test('it is not decided by who asked, by somebody who is no admin, or once its r
   expect(brief(await approve(ledger, id, carol, demoted))).toBe('void requester-may-not');
 });
 
+test('each admin is asked directly, also where approvals have a channel', async () => {
+  const { ledger, ask } = await start(await embedded.emptyDatabase());
+  await ask({}, alice, { ...before, approvalChannel: 'C0OPS0000' });
+  const cards = ledger.db.selectFrom('outbox').select('places').where('kind', '=', 'operation-card');
+  const places = (await cards.execute()).map((card) => card.places);
+  expect(places.toSorted()).toEqual([carol, dave].map(({ userId }) => JSON.stringify([userId])));
+});
+
 test('it needs no key, so it stays without that of its requester, and ends with the app', async () => {
   const { ledger, ask } = await start(await embedded.emptyDatabase());
   const { id } = await ask();
@@ -140,6 +153,9 @@ test('it is taken back by its requester, rejected without a reason, and expires 
 test('it is void as soon as the settings change otherwise, at the press and when it runs', async () => {
   const { ledger, ask, execute, save } = await start(await embedded.emptyDatabase());
   const [pressed, run, listed] = [await ask(), await ask(), await ask()];
+  // Neither what waits elsewhere nor a change of something else.
+  await ask({}, { ...alice, teamId: 'T0BETA000' });
+  const { id: other } = await propose(ledger, makeProposal());
   await approve(ledger, run.id, carol, context());
   await save({ expiryMinutes: 60 });
   // What was read before decides nothing.
@@ -149,7 +165,7 @@ test('it is void as soon as the settings change otherwise, at the press and when
   expect(brief(await approve(ledger, pressed.id, carol, now))).toBe('void overtaken');
   expect(brief(await begin(ledger, run.id, now))).toBe('void overtaken');
   expect(await voidOvertaken(ledger, acme, settingsChange.name)).toEqual([listed.id]);
-  expect(await findWaitingFor(ledger, carol)).toEqual([]);
+  expect((await findWaitingFor(ledger, carol)).map(({ id }) => id)).toEqual([other]);
 });
 
 /** The settings may have changed after the rights were read. */

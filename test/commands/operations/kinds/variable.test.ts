@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { CdnClient } from '../../../../src/api/cdn.ts';
+import type { Execution } from '../../../../src/commands/operations/kinds/kind.ts';
 import { variableUpdate } from '../../../../src/commands/operations/kinds/variable.ts';
+import { volumeDeletion } from '../../../../src/commands/operations/kinds/volume.ts';
 import { Secret } from '../../../../src/secrets/secret.ts';
 import { olivia } from '../ledger-harness.ts';
 
@@ -54,6 +56,18 @@ test.each<[told: string, answer: Answered, asked: Parameters<typeof send>[1], wo
 ])('an answer that tells %s', async (_, answer, asked, word) => {
   const { state, outcome } = await send(answer, asked);
   expect([outcome.word, state]).toEqual([word, word === 'differs' ? 'unknown' : 'succeeded']);
+});
+
+test.each([
+  ['no list of instances', undefined, 'succeeded', 'done'],
+  ['no instance', [], 'failed', 'nothing-deleted'],
+  ['an instance', ['i-1'], 'succeeded', 'done'],
+])('a deletion whose answer has %s', async (_, ids, state, word) => {
+  const volumes = { deleteAll: async () => ({ ids, requestId: undefined }) };
+  const cdn = () => ({ volumes }) as unknown as CdnClient;
+  const execution = { path: '/mc/apps/a/volumes/b', body: null, value: undefined, cdn };
+  const settled = await volumeDeletion.send(execution as unknown as Execution);
+  expect([settled.state, settled.outcome.word]).toEqual([state, word]);
 });
 
 test('the name of another variable is not kept as the name of this one', async () => {
