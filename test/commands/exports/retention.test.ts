@@ -41,12 +41,12 @@ async function addExport({ db }: Database, id: string, files: readonly string[],
 }
 
 /** One round of the job where Slack refuses some files, by their ids. */
-async function runRound({ db }: Database, refusals: Readonly<Record<string, string>>) {
+async function runRound({ db }: Database, refusals: Readonly<Record<string, string>>, exportKeepDays = 2) {
   const log = createMemoryLog();
   const deleted: string[] = [];
   const ports = {
     audit: createAudit({ db, now: () => at }),
-    authorizer: () => ({ policy: async () => ({ exportKeepDays: 2 }) }),
+    authorizer: () => ({ policy: async () => ({ exportKeepDays }) }),
     slack: () => ({
       async deleteFile(file: string) {
         const code = refusals[file];
@@ -102,6 +102,17 @@ test('files that Slack does not delete hold up no others, and are counted until 
   expect(rows.filter(({ request }) => request === null).map(({ id }) => id)).toEqual(['oldest']);
 });
 
+test('where files stay no file is deleted, and their exports are known as long as they are there', async () => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  await addExport(database, 'kept', ['F1'], 91);
+  await addExport(database, 'deleted', ['F2'], 91);
+  await addExport(database, 'none', [], 91);
+  await db.updateTable('exports').set({ files_deleted_at: at }).where('id', '=', 'deleted').execute();
+  expect(await runRound(database, {}, 0)).toEqual({ deleted: [], warned: [] });
+  expect(await db.selectFrom('exports').select('id').execute()).toEqual([{ id: 'kept' }]);
+});
+
 test('where Slack wants a pause, the rest waits for the next hour', async () => {
   const database = await embedded.emptyDatabase();
   for (const n of [1, 2, 3]) await addExport(database, `due${n}`, [`F${n}`], 5);
@@ -139,6 +150,24 @@ function createService({ db }: Database) {
   const ports = { outbox, audit: createAudit({ db, now: () => at }) } as unknown as ExportPorts;
   return { exports: createExportService({ db, ports, now: () => at }), ports };
 }
+
+test.each([
+  ['running', 'failed'],
+  ['sharing', 'unknown'],
+  ['done', 'done'],
+])('an export that is put aside while %s ends as %s', async (state, end) => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  const { exports, ports } = createService(database);
+  await exports.ask(alice, wanted, undefined);
+  const [{ id } = { id: '' }] = await exports.list(alice, 1);
+  await db.updateTable('exports').set({ state }).execute();
+  const { signal } = new AbortController();
+  const explaining = { ...ports, explain: () => ({ message: 'It was stopped.' }) } as ExportPorts;
+  const context = { db, ports: explaining, log: createMemoryLog(), now: () => at, signal, attempt: 1 };
+  await runExportJob.putAside?.({ id }, context);
+  expect(await exports.find(alice, id)).toMatchObject({ state: end });
+});
 
 test('an export whose process died while Slack was asked to show its files ends as unknown', async () => {
   const database = await embedded.emptyDatabase();
@@ -190,5 +219,8 @@ test('an export is found, counted and cancelled in its own workspace only', asyn
   expect(await exports.cancel(stranger, 'x1')).toBe('over');
   expect([await exports.list(stranger, 9), await exports.countUnderWay(stranger)]).toEqual([[], 0]);
   await exports.endFor({ person: undefined, tenant: stranger.teamId });
+  const bob = { ...alice, userId: 'U0BOB0000' };
+  expect([await exports.list(bob, 9), await exports.countUnderWay(bob)]).toEqual([[], 0]);
+  await exports.endFor({ person: bob, tenant: acme });
   expect(await database.db.selectFrom('exports').select('state').execute()).toEqual([{ state: 'waiting' }]);
 });

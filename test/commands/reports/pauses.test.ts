@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { jobs } from '../../../src/app/jobs.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
+import { findLostPlace } from '../../../src/commands/reports/life.ts';
 import { reconcileReportsJob } from '../../../src/commands/reports/runner.ts';
 import { createAlertHarness } from '../../support/alerts/harness.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../support/digests/harness.ts';
@@ -214,6 +215,30 @@ test('a CDN that is down: four requests in all, growing pauses, one message; thr
   expect(readDigest(told[2] ?? '', digest.id)).toMatchSnapshot('the third one');
   expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toMatchObject({ reason: 'failing' });
 }, 60_000);
+
+test('runs that a person asks for do not pause it by failing', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.db.updateTable('reports').set({ failures: 2 }).execute();
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
+  await harness.reports.runNow(digest, alice);
+  await harness.runJobsFor(600, 20);
+  expect(harness.readChannel()).toHaveLength(1);
+  expect((await harness.reports.find('T0ACME000', digest.id))?.paused).toBeUndefined();
+});
+
+test.each([
+  ['restricted_action_read_only_channel', 'channel-not-allowed'],
+  ['slack_connect_canvas_sharing_blocked', 'channel-not-allowed'],
+  ['posting_to_general_channel_denied', 'channel-not-allowed'],
+  ['channel_shared', 'channel-shared'],
+  ['channel_is_archived', 'channel-archived'],
+  ['user_not_found', 'channel-gone'],
+  ['invalid_blocks', undefined],
+  ['ekm_access_denied', undefined],
+])('a first place that says %s pauses: %s', (code, reason) => {
+  expect(findLostPlace({ reason: 'refused', code })).toBe(reason);
+});
 
 /** Pauses what Alice owns. */
 async function pauseAll({ pauseFor }: DigestHarness): Promise<void> {

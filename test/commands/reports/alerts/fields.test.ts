@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alertFields, parseHours } from '../../../../src/commands/reports/alerts/feature.ts';
+import { isWithin } from '../../../../src/commands/reports/store.ts';
 import { describeHours } from '../../../../src/views/reports/report.ts';
 
 test.each([
@@ -18,6 +19,26 @@ test.each(['always', 'Mon-Foo', '8-18', '08:00', '25:00-26:00', '08:00-08:00', '
   'what is no hours: %s',
   (text) => expect(parseHours(text)).toBeUndefined(),
 );
+
+const night = { weekdays: [5], from: '22:00', until: '06:00' };
+const office = { weekdays: [5], from: '09:00', until: '17:00' };
+
+// The 27th is a Friday.
+test.each([
+  ['27T05:59', night, false],
+  ['27T21:59', night, false],
+  ['27T22:00', night, true],
+  ['28T05:59', night, true],
+  ['28T06:00', night, false],
+  ['28T22:00', night, false],
+  ['27T08:59', office, false],
+  ['27T09:00', office, true],
+  ['27T16:59', office, true],
+  ['27T17:00', office, false],
+  ['28T12:00', office, false],
+])('November %s is within $from–$until on Fridays: %s', (at, hours, expected) => {
+  expect(isWithin(hours, 'UTC', new Date(`2026-11-${at}:00Z`))).toBe(expected);
+});
 
 const weekdays = fc
   .uniqueArray(fc.integer({ min: 1, max: 7 }), { minLength: 1 })

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { jobs } from '../../../../src/app/jobs.ts';
+import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
 import { writeObservation } from '../../../../src/commands/reports/alerts/write.ts';
 import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/store.ts';
@@ -53,6 +55,77 @@ test('an incident is one message that is kept up to date, with its changes in th
   expect(incident?.closedAt).toBeInstanceOf(Date);
 });
 
+test('an incident opens and closes after as many checks as its condition asks for', async () => {
+  await using harness = await open();
+  const [app] = harness.cdn.data.apps;
+  await harness.createAlert({ condition: 'app-status', targets: [app?.id ?? ''] });
+  const opened: number[] = [];
+  for (const isFailing of [true, false, true, true, false, true, false, false]) {
+    Object.assign(app ?? {}, { status: isFailing ? 'failing' : 'active' });
+    await harness.look();
+    opened.push((await harness.incidents()).filter(({ closedAt }) => closedAt === undefined).length);
+  }
+  expect(opened).toEqual([0, 0, 0, 1, 1, 1, 1, 0]);
+});
+
+test('what belongs to another workspace is not found there, and another owner begins without its memory', async () => {
+  await using harness = await open();
+  const alert = await fire(harness);
+  await harness.look();
+  const { reports } = harness;
+  const [here, there] = await Promise.all(
+    [alert.tenant, 'T0BETA000'].map(async (tenant) => [
+      await reports.find(tenant, alert.id),
+      ...(await reports.list(tenant)),
+      ...(await reports.listRecentIncidents(tenant)),
+    ]),
+  );
+  expect([here?.length, there]).toEqual([3, [undefined]]);
+  await reports.takeOver(await harness.find(alert), bob);
+  expect(await harness.find(alert)).toMatchObject({ state: { recent: [] }, checkedAt: undefined });
+});
+
+test('a bot that stops while it checks stores nothing of it', async () => {
+  await using harness = await open();
+  const alert = await harness.createAlert();
+  const held = Promise.withResolvers<void>();
+  harness.cdn.faults.add({ match: { method: 'GET' }, until: held.promise });
+  harness.advance(6 * 60_000);
+  const stopping = new AbortController();
+  const { tenant, owner } = alert;
+  const job = jobs.find(({ name }) => name === reportsDue.name);
+  const checking = job?.run({ tenant, owner: owner.userId }, { ...harness.context, signal: stopping.signal });
+  await expect.poll(() => harness.cdn.requests.length).toBe(1);
+  stopping.abort();
+  await expect(checking).rejects.toBeInstanceOf(Error);
+  held.resolve();
+  expect((await harness.find(alert)).state).toEqual({ recent: [] });
+});
+
+test.each<[string, (harness: AlertHarness) => unknown, string, number]>([
+  [
+    'its channel may not read any more',
+    ({ policies }) =>
+      policies.save({
+        tenant: alice.teamId,
+        base: 0,
+        policy: { ...initialPolicy, caps: { C0OPS0000: 'none' } },
+        by: bob.userId,
+        difference: [],
+      }),
+    'right-lost',
+    0,
+  ],
+  ['the CDN refuses its key', ({ cdn }) => cdn.data.accessKeys.clear(), 'key-refused', 1],
+])('an alert is paused by its next check where %s', async (_, breaks, reason, checks) => {
+  await using harness = await open();
+  const alert = await harness.createAlert();
+  await breaks(harness);
+  await harness.look(2);
+  expect((await harness.find(alert)).paused?.reason).toBe(reason);
+  expect(harness.countChecks()).toBe(checks);
+});
+
 test('one of two parts recovers: the thread says so, and the incident stays', async () => {
   await using harness = await open();
   await harness.createAlert();
@@ -75,8 +148,12 @@ test('who acknowledges is named in the message; a second one hears who is on it'
     acknowledged: { by: bob.userId },
   });
   expect(await harness.reports.acknowledge(incident, alert, alice)).toBeUndefined();
+  expect(await harness.reports.acknowledge(incident, alert, alice, true)).toBeUndefined();
   await harness.runJobsFor(5);
   expect(readAll(harness)).toMatchSnapshot();
+  harness.setEnabled(0, true);
+  await harness.look(4);
+  expect(await harness.reports.acknowledge(incident, alert, bob, true)).toBeUndefined();
 });
 
 test('a snoozed alert looks on, and tells afterwards what still is wrong', async () => {
@@ -127,7 +204,9 @@ test('a CDN that does not answer is told once, and silence in between is not hea
   const alert = await fire(harness);
   await harness.look();
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
-  await harness.look(3);
+  await harness.look();
+  expect(readAll(harness)).toHaveLength(1);
+  await harness.look(2);
   const countEdits = () => harness.slack.calls.filter(({ method }) => method === 'chat.update').length;
   const edits = countEdits();
   await harness.look();
@@ -140,6 +219,14 @@ test('a CDN that does not answer is told once, and silence in between is not hea
   harness.cdn.faults.clear();
   await harness.look(2);
   expect(readAll(harness)).toMatchSnapshot('looks again');
+});
+
+test('where the next check is an hour away, one without an answer is told', async () => {
+  await using harness = await open();
+  await harness.createAlert({ every: 60 });
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
+  await harness.runJobsFor(3600, 30);
+  expect(readAll(harness)).toHaveLength(1);
 });
 
 test('an alert whose key is gone says so once and is paused', async () => {
@@ -155,6 +242,8 @@ test('an alert whose key is gone says so once and is paused', async () => {
 test('a sign of life comes once a day, at nine', async () => {
   await using harness = await open();
   await harness.createAlert({ lifeSign: true, every: 60 });
+  const snoozed = await harness.createAlert({ lifeSign: true, every: 60 });
+  await harness.reports.snooze(snoozed, new Date(harness.now().getTime() + 72 * 3_600_000), bob);
   await harness.runJobsFor(50 * 3600, 600);
   expect(readAll(harness)).toMatchSnapshot();
 });

@@ -30,6 +30,7 @@ async function open(): Promise<DigestHarness> {
 test('a digest posts when it is due, within a minute, once a day', async () => {
   await using harness = await open();
   await harness.createDaily();
+  await harness.db.updateTable('reports').set({ failures: 2 }).execute();
   harness.advance(hour - 10_000);
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
@@ -40,6 +41,22 @@ test('a digest posts when it is due, within a minute, once a day', async () => {
   expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
   expect(harness.readChannel()).toHaveLength(2);
   expect(harness.slack.problems).toEqual([]);
+  // Only failures in a row count.
+  const stored = harness.db.selectFrom('reports').select('failures');
+  expect(await stored.execute()).toEqual([{ failures: 0 }]);
+});
+
+test.each(['pause', 'delete'] as const)('a run that waits is cancelled by a %s', async (how) => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  const due = harness.now();
+  await harness.reports[how](digest, alice);
+  const run = { report_id: digest.id, due, run_at: due, state: 'due', missed: 0, attempts: 0 };
+  await harness.db.insertInto('report_runs').values(run).execute();
+  await enqueueRun(harness.queue.enqueue, run);
+  await harness.runJobs();
+  expect(Object.values(await harness.runStates())).toEqual(['cancelled']);
+  expect(harness.cdn.requests).toEqual([]);
 });
 
 test('a run that is some hours late says so; one that is too old says that it was skipped', async () => {
@@ -83,6 +100,8 @@ test('paused, resumed, changed and deleted digests run when they should, and onl
   await using harness = await open();
   const digest = await harness.createDaily();
   const paused = await harness.reports.pause(digest, alice);
+  // It is paused already: nothing is told, and who resumes it is not overtaken.
+  await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
   harness.advance(2 * day);
   await harness.runJobs();
   expect(harness.channelPosts()).toEqual([]);
@@ -448,11 +467,15 @@ test('a digest tells what changed since it last told, once, whoever found it', a
 
 test('below its number a digest stays silent, and tells all of it later', async () => {
   await using harness = await open();
-  await harness.createDaily(alice, changedSettings({ above: 1 }));
+  const digest = await harness.createDaily(alice, changedSettings({ above: 1 }));
   await runDay(harness);
   change(harness, 0, { EnableTLS1: true });
   expect(await runDay(harness)).toEqual([]);
   change(harness, 1, { EnableTLS1: true });
   const [told = ''] = await runDay(harness);
   expect(told).toMatchSnapshot();
+  const before = harness.readChannel().length;
+  await harness.reports.runNow(digest, alice);
+  await harness.runJobsFor(5);
+  expect(harness.readChannel()).toHaveLength(before + 1);
 });
