@@ -49,7 +49,8 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu',
 export function looksLikeId(typed: string): boolean {
   const key = toNameKey(typed);
   return (
-    /^[#№]?\p{N}+$/u.test(key) ||
+    // The key of `№501` is `no501`.
+    [key, cleanName(typed)].some((form) => /^[#№]?\p{N}+$/u.test(form)) ||
     /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u.test(key) ||
     (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
   );

@@ -45,6 +45,8 @@ test('concurrent callers share one load, and a failed load is not cached', async
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(await Promise.all([cache.load('a', load), cache.load('a', load)])).toEqual([2, 2]);
   expect(await cache.load('b', load)).toBe(3);
+  expect(await cache.load('b', load, { isStale: (known) => known < 3 })).toBe(3);
+  expect(await cache.load('b', load, { isStale: (known) => known < 4 })).toBe(4);
 });
 
 test('dropped entries are gone, and a load under way for them is not cached', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mixesAlphabets } from '../../src/lib/names.ts';
+import { cleanName, looksLikeId, mixesAlphabets, toNameKey } from '../../src/lib/names.ts';
 
 test.each(['сheckout', 'checkοut', 'checkօut', 'checkꓳut', 'Ꭱeports', 'ⲟrders'])(
   '%s mixes alphabets',
@@ -10,4 +10,43 @@ test.each(['сheckout', 'checkοut', 'checkօut', 'checkꓳut', 'Ꭱeports', '�
 
 test.each(['checkout', 'заказы', 'Größe 2', 'παραγγελίες'])('%s is of one alphabet', (name) => {
   expect(mixesAlphabets(name)).toBe(false);
+});
+
+test.each([
+  '501',
+  '#501',
+  '№501',
+  '٥٠١',
+  'app0worker00002',
+  'APP0WORKER00',
+  '0b1c2d3e-1111-4222-8333-444455556666',
+  '0B1C2D3E-1111-4222-8333-444455556666\u200b',
+])('%j looks like an id', (typed) => {
+  expect(looksLikeId(typed)).toBe(true);
+});
+
+test.each([
+  '',
+  'shop',
+  'shop 2',
+  'checkoutservice',
+  'a1b2c3d4e5f',
+  'v2-0b1c2d3e-1111',
+  `a1${'b'.repeat(19)}`,
+])('%j does not look like an id', (typed) => {
+  expect(looksLikeId(typed)).toBe(false);
+});
+
+test.each([
+  ['Shop', 'ѕһор'],
+  ['checkout éu', ' CHECKOUT\u00a0 E\u0301u\u2069 '],
+  ['a-b', 'a\u2011b'],
+  ['ſhop', 'shop'],
+])('%j and %j have one key', (name, other) => {
+  expect(toNameKey(other)).toBe(toNameKey(name));
+});
+
+test('a stored name is one line in composed Unicode, and different names keep different keys', () => {
+  expect(cleanName(' shop\r\n\u202e  e\u0301u\u2800\u3164 ')).toBe('shop éu');
+  expect(new Set(['shop', 'shop 2', 'shоp2', 'магазин'].map(toNameKey)).size).toBe(4);
 });

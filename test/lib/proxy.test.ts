@@ -29,7 +29,7 @@ describe('the way to an address', () => {
   const settings = {
     http: 'http://plain:1',
     https: 'http://me:secret@safe:2',
-    exceptions: 'corp.example .local db:8443,::1',
+    exceptions: 'corp.example .local db:8443,::1 *.Wild.example web:443,old:80',
   };
   test.each([
     ['https://slack.com/api/', 'safe:2'],
@@ -42,6 +42,10 @@ describe('the way to an address', () => {
     ['https://host.local', undefined],
     ['https://db:8443', undefined],
     ['https://db', 'safe:2'],
+    ['https://a.wild.example', undefined],
+    ['https://web', undefined],
+    ['http://old', undefined],
+    ['https://old', 'safe:2'],
   ])('%s', (address, proxy) => {
     expect(findProxy(address, settings)).toBe(proxy);
   });

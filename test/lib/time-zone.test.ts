@@ -53,6 +53,7 @@ test.each([
   [undefined, -12_600, '-03:30'],
   ['Mars/Olympus', undefined, undefined],
   [undefined, undefined, undefined],
+  [undefined, Number.NaN, undefined],
 ])('a profile with the zone %s and an offset of %s s is in %s', (name, offset, zone) => {
   expect(readTimeZone(name, offset)).toBe(zone);
 });

@@ -68,6 +68,18 @@ test('names that people give to zones pass, however long', () => {
   );
 });
 
+test.each([
+  ['with dashes of a text program', account.replaceAll('-', '–'), true],
+  ['with characters that nobody sees', account.replaceAll('-', '\u200b-\u2060'), true],
+  ['in full width', account.replaceAll('1', '１'), true],
+  ['a UUID that says what it is', `x/my-secret-${uuid}`, true],
+  ['a UUID', uuid, false],
+  ['a UUID in an address', `https://cdn.example/${uuid}/x`, false],
+  ['words of hex letters', 'deadbeef-cafe-babe-face-feed-deadbeef-fade', false],
+])('%s in a field is a key: %s', (_, text, isKey) => {
+  expect(hasCdnKey(text)).toBe(isKey);
+});
+
 test('a key in a field is found where its groups begin, and behind other letters', () => {
   expect(hasCdnKey(account)).toBe(true);
   expect(hasCdnKey(`zone ${storage}.`)).toBe(true);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { assert, constantFrom, property, string } from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
@@ -7,6 +8,7 @@ import {
   redactDoubtful,
   redactSecrets,
   redactValues,
+  textOf,
 } from '../../src/secrets/scanner.ts';
 import {
   allowSecrets,
@@ -98,7 +100,7 @@ test('in the bytes of a file any secret is found as in a text, and nothing else'
   });
 });
 
-test.each([1, 7, 64])('a file that comes in pieces of %i bytes hides none', (size) => {
+test.each([1, 7, 64, 330])('a file that comes in pieces of %i bytes hides none', (size) => {
   withSecrets(() => {
     registerSecret('planted', key);
     const scan = createFileScanner();
@@ -188,7 +190,12 @@ test('making or revealing a secret is enough for it to be looked for', () => {
   ).toEqual(['cdn-key']);
   expect(
     withSecrets(() => {
-      expect(String(new Secret(odd))).toBe('[secret]');
+      const shown = new Secret(odd);
+      expect([String(shown), inspect(shown), JSON.stringify([shown])]).toEqual([
+        '[secret]',
+        '[secret]',
+        '["[secret]"]',
+      ]);
       return findSecretKinds(odd);
     }),
   ).toEqual(['secret']);
@@ -264,6 +271,29 @@ test('there is an end to what one piece of work can fill the memory with', () =>
     expect(findSecretKinds('value-number-1999-of-many')).toEqual(['planted']);
     expect(findSecretKinds('value-number-2000-of-many')).toEqual([]);
   });
+  withSecrets(() => {
+    registerSecret('planted', `${key}${'x'.repeat(999_900)}`);
+    registerSecret('planted', odd.repeat(5));
+    registerSecret('planted', 'p4ss!w');
+    expect(findSecretKinds(odd.repeat(5))).toEqual([]);
+    expect(findSecretKinds(' p4ss!w ')).toEqual(['planted']);
+  });
+});
+
+test('of everything that may leave all texts are looked through, also names, numbers and bytes', () => {
+  const content = {
+    name: [1, 2n, null, undefined, true],
+    bytes: Buffer.from('bytes'),
+    form: new URLSearchParams({ field: 'typed' }),
+    made: { toJSON: () => ({ inner: 'json' }) },
+  };
+  expect(textOf(content).split('\n')).toEqual(
+    'name 1 2    bytes bytes form typed made inner json'.split(' '),
+  );
+});
+
+test('of values that are masked those of three letters or fewer are left, which would spoil every text', () => {
+  expect(redactValues('the code 1234 of the', ['the', '1234'])).toBe('the code [secret] of the');
 });
 
 test('a secret beside a very long word is masked in time that grows with the length', () => {

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { Secret } from '../../src/secrets/secret.ts';
+import { registerSecret, Secret, withSecrets } from '../../src/secrets/secret.ts';
 import { createBoundedWriter, createLogger, type LogLevel } from '../../src/telemetry/log.ts';
 
 function createCapturedLog(level: LogLevel = 'debug') {
@@ -68,8 +68,20 @@ test('credentials in addresses are masked, the rest of the address stays', () =>
   );
   log.info({ a: `wss://slack.example/link?ticket=${secret}&app=1`, b: `Bearer ${secret}` }, 'y');
   log.info({ a: `https://hooks.slack.com/commands/T1/${secret}`, b: `AccessKey: ${secret}` }, 'z');
+  for (const name of ['token', 'code', 'client_secret', 'secret', 'key', 'accessKey'])
+    log.info({ a: `https://cdn.example/?a=1&${name}=${secret}` }, `Basic ${secret}`);
   expect(lines.join('')).not.toContain(secret);
   expect(lines[0]).toContain('@db.example:5432/bot');
+});
+
+test('a secret of no usual form that the work has met is masked, and of a long list its beginning is written', () => {
+  const { lines, log } = createCapturedLog();
+  withSecrets(() => {
+    registerSecret('cdn-key', 'our_shop_key_2024');
+    log.info({ zones: Array.from({ length: 60 }, (_, nth) => nth) }, 'told our_shop_key_2024');
+  });
+  const line = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  expect(line).toMatchObject({ msg: 'told [secret]', zones: { length: 50 } });
 });
 
 test('a Secret, bytes and objects with a life of their own are named, not shown', () => {
