@@ -27,6 +27,7 @@ import {
   hasMoved,
   type Judged,
   judgeEach,
+  listMissing,
   moreThan,
   noise,
   type Observation,
@@ -40,13 +41,16 @@ const mostApps = 25;
 /** Reads the chosen apps, or those that (chosen) zones are linked to: the CDN has no list of apps. */
 async function readApps(account: AccountReads, chosen: readonly string[], zoneIds: readonly string[] = []) {
   let ids = [...new Set(chosen)];
+  let skipped = 0;
   if (ids.length === 0) {
-    const { zones, skipped } = await account.pullZones.all();
+    const list = await account.pullZones.all();
+    const { zones } = list;
+    skipped = list.skipped;
     const linking = zones.filter(({ id }) => zoneIds.length === 0 || zoneIds.includes(id));
     ids = [...new Set(linking.flatMap(({ appId }) => appId ?? []))];
     if (ids.length === 0 && skipped > 0) throw createNoneThereError(skipped);
   }
-  return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length };
+  return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length, skipped };
 }
 
 /** @throws UserError where the CDN reports none of them. */
@@ -58,12 +62,14 @@ async function checkApps(
   const facts = await readApps(account, targets);
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Edit the alert to choose apps.');
   const left = facts.of - facts.read.length - facts.failures.length;
-  const notes =
-    left > 0
-      ? [toNote(formatCount(left, 'further app'), `not checked: an alert covers ${formatInteger(mostApps)}`)]
-      : [];
+  const limit = `not checked: an alert covers ${formatInteger(mostApps)}`;
   return judgeEach(facts, nameApp, {
-    notes,
+    notes: [
+      ...(left > 0 ? [toNote(formatCount(left, 'further app'), limit)] : []),
+      ...listMissing([], facts.skipped),
+    ],
+    // Nothing is known of the apps of zones that could not be read.
+    isUnlisted: (id) => (left > 0 || facts.skipped > 0) && !facts.read.some(({ item }) => item === id),
     refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Check the app itself.'),
     judge: (app) => ({ wrongIf, ...judge(app) }),
   });

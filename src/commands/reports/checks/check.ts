@@ -196,6 +196,7 @@ export function judgeEach<Value>(
     readonly refuse: (first: Pick<Judged, 'name' | 'is'>) => UserError;
     readonly judge: (value: Value) => Omit<Judged, 'id' | 'name'>;
     readonly notes?: readonly Evidence[];
+    readonly isUnlisted?: Observation['isUnlisted'];
   },
 ): Observation {
   const notes = [...(how.notes ?? []), ...explainFailures(facts, name)];
@@ -205,7 +206,7 @@ export function judgeEach<Value>(
   const [first] = judged;
   if (first && judged.every(({ isWrong }) => isWrong === undefined)) throw how.refuse(first);
   const unread = facts.failures.map(({ item }) => item);
-  return observe(judged, { value: first?.value, unread, notes });
+  return observe(judged, { value: first?.value, unread, notes, isUnlisted: how.isUnlisted });
 }
 
 /** Why one of several could not be read; undefined for a failure that concerns all. */
@@ -242,8 +243,8 @@ export function assertListed<List extends { readonly zones: readonly unknown[]; 
 export function createNoneThereError(skipped = 0): UserError {
   if (skipped > 0)
     return new UserError(
-      `${formatCount(skipped, 'zone')} in the CDN’s list cannot be read, and none of the others is to be checked.`,
-      'Check its control panel; `/cdn zones` asks again.',
+      `Nothing could be checked: ${formatCount(skipped, 'zone')} in the CDN’s list cannot be read.`,
+      'Look in its control panel; `/cdn zones` asks again.',
     );
   return new UserError(
     'None of this alert’s zones is still in the account.',

@@ -293,7 +293,10 @@ export const endingCertificates = defineCondition({
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
       isUnlisted: (id) => skipped > 0 && !names.has(id.split('/', 1)[0] ?? ''),
       notes: [
-        ...listMissing(targets.filter((id) => !names.has(id))),
+        ...listMissing(
+          targets.filter((id) => !names.has(id)),
+          skipped,
+        ),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
         ...without.map((id) => toNote(names.get(id) ?? id, 'the CDN reports no certificate for it')),
       ],

@@ -221,6 +221,20 @@ test.each(['zone-state', 'zone-limit', 'charges', 'errors'] as const)(
   },
 );
 
+test.each([
+  ['zone-state', startStates, '1002'],
+  ['errors', startStates, '1002'],
+  ['app-status', startStates, 'app1'],
+  ['certificate-ending', startCertificates, '1002/docs.example'],
+  ['charges', startCharges, undefined],
+] as const)('%s: a zone that cannot be read is named, and has not recovered', async (name, start, part) => {
+  const world = await start();
+  world.change(1002, { Id: 'none' as never });
+  const { evidence, isUnlisted } = await world.createLook(name)();
+  expect(evidence.map(({ name }) => name)).toContain('1 zone');
+  expect(part === undefined || isUnlisted?.(part)).toBe(true);
+});
+
 test('scanning: a day that ended since the last look is judged once more, and one that is reported late', async () => {
   const world = await startShields({ '20-11-2026': blocked(3) });
   const look = world.createLook('scanning', { targets: ['501'] });
