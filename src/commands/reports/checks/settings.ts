@@ -1,6 +1,6 @@
 import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
-import { escapeMrkdwn, truncate } from '../../../views/blocks/text.ts';
+import { escapeMrkdwn, join, truncate } from '../../../views/blocks/text.ts';
 import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts.ts';
@@ -50,7 +50,7 @@ export const settings = defineCondition({
     const chosen = targets.map((id) => ({ id, name: zones.find((zone) => zone.id === id)?.name }));
     const { look, changes, total, cursor } = await readSettings(account, chosen, memory?.cursor);
     if (look.zones === 0 && total === 0) {
-      if (targets.length > 0) throw createNoneThereError();
+      if (targets.length > 0 || look.skipped > 0) throw createNoneThereError(look.skipped);
       throw new UserError('No settings of zones could be read.', 'Check the zones themselves.');
     }
     const is = memory ? 'compared with the last check' : 'read: changes are reported from now on';
@@ -98,6 +98,7 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
   async collect({ account, now, targets, baseline }) {
     const chosen = targets.zones.map((id) => ({ id }));
     const { look, changes, total, cursor } = await readSettings(account, chosen, baseline?.cursor);
+    if (look.zones === 0 && total === 0 && look.skipped > 0) throw createNoneThereError(look.skipped);
     // The first reading of this person although not of the digest: another owner, or another account.
     const since = look.first === look.zones && total === 0 ? undefined : baseline?.at;
     const missing = look.missing.slice(0, 10).map((id) => escapeMrkdwn(id, 20));
@@ -110,7 +111,13 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
           weight: 4,
           text: describeZone(ofZone, total > changes.length),
         })),
-        number: describeTotal(changes, { since, zones: look.zones, total }),
+        number: join(
+          [
+            describeTotal(changes, { since, zones: look.zones, total }),
+            look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
+          ],
+          ' · ',
+        ),
         compared: '',
         detail: isEmpty
           ? undefined

@@ -462,6 +462,10 @@ test('a digest tells what changed since it last told, once, whoever found it', a
   change(harness, 1, { ZoneSecurityKey: 'CANARY-zone-security-key-new' });
   expect(await runDay(harness)).toMatchSnapshot('changed');
   expect(await runDay(harness)).toMatchSnapshot('nothing changed');
+  change(harness, 1, { Id: null });
+  expect((await runDay(harness)).join()).toContain(':warning: 1 zone');
+  for (const nth of harness.cdn.data.zones.keys()) change(harness, nth, { Id: null });
+  expect((await runDay(harness)).join()).toContain(':grey_question:');
   expect(JSON.stringify(harness.slack.calls)).not.toContain('CANARY-zone');
 });
 
