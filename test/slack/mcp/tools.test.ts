@@ -3,7 +3,11 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Assistant, type AssistantEra, createSignedFetch } from '../../../simulator/slack/assistant.ts';
 import type { Json } from '../../../simulator/slack/world.ts';
+import { tools } from '../../../src/commands/tools/list.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { createToolCalls } from '../../../src/slack/mcp/endpoint.ts';
 import { connect, createPublicUrl, startBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { argumentsOf } from './calls.ts';
@@ -325,6 +329,20 @@ describe('a call', () => {
     expect((await ping(alice)).status).toBe(200);
   });
 
+  test('while too much is under way is told so, and nothing is made for it', async () => {
+    const call = createToolCalls({
+      access: { own: () => undefined, token: async () => new Secret('xoxb-of-a-test') },
+      inFlight: { admit: () => undefined },
+      policies: { current: async () => ({ assistant: 'reading' }) },
+      log: createMemoryLog(),
+      now: () => new Date(),
+    } as unknown as Parameters<typeof createToolCalls>[0]);
+    const [tool] = tools;
+    if (!tool) throw new Error('there are no tools');
+    const { isError, content } = await call(tool, {}, { user_id: alice, team_id: 'T0ACME000' });
+    expect({ isError, text: readStable(content[0].text) }).toMatchSnapshot();
+  });
+
   test('of many people at once waits in line, and the rest are told to come again', async () => {
     const answers = await Promise.all(Array.from({ length: 500 }, (_, nth) => ping(`U0CROWD${nth}`)));
     const refused = answers.filter(({ status }) => status === 429);
@@ -394,6 +412,10 @@ describe('text of others', () => {
     Object.assign(zone ?? {}, { Name: bot.cdn.key });
     const { isError, text } = await assistant(alice).call('list_zones', { limit: 50 });
     expect({ isError, text: readStable(text) }).toMatchSnapshot();
+    // Also where a refusal would name it.
+    Object.assign(zone ?? {}, { Name: `shopp ${bot.cdn.key}` });
+    const refused = await assistant(alice).call('get_zone', { zone: 'shoppi' });
+    expect(refused.text).not.toContain(bot.cdn.key);
   });
 });
 

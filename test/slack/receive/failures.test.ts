@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
+import { UserError } from '../../../src/errors.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import { explainFailure } from '../../../src/slack/receive/failures.ts';
 import { renderFailure } from '../../../src/views/blocks/failure.ts';
@@ -64,7 +65,31 @@ test.each([
   );
   expect(message).toMatch(words);
   expect(message).toContain('changed');
+  // Where the disk is full, the same would fail again.
+  const retry = { actionId: 'help:run', value: 'zones' };
+  const repeated = explainFailure(error, { kind: 'command', feature: 'zones', retry }, createMemoryLog());
+  expect(repeated.retry).toEqual(code === '53100' ? undefined : retry);
   const read = explainFailure(error, { kind: 'command', feature: 'zones', needs: 'read' }, createMemoryLog());
   expect(read.message).not.toContain('changed');
   expect(reference).toMatch(/^\w{8}$/u);
+});
+
+test('what was held back names the reference of the log, and is not offered again', () => {
+  const log = createMemoryLog();
+  const retry = { actionId: 'help:run', value: 'zones' };
+  const error = new SlackFailure('held_back', { reference: 'abcd1234' });
+  const failure = explainFailure(error, { kind: 'command', feature: 'zones', retry }, log);
+  expect([failure.reference, failure.retry, log.entries]).toEqual(['abcd1234', undefined, []]);
+});
+
+test('what a person typed is in their refusal, and not in the log', () => {
+  const log = createMemoryLog();
+  const failure = explainFailure(
+    new UserError('No zone is called hunter2.', 'Type hunter2 otherwise.'),
+    { kind: 'command', feature: 'zones' },
+    log,
+  );
+  expect(failure.message).toContain('hunter2');
+  expect(log.entries).toHaveLength(1);
+  expect(JSON.stringify(log.entries)).not.toContain('hunter2');
 });

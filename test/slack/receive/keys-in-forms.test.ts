@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { readAgain, writeAgain } from '../../../src/slack/receive/modals.ts';
+import {
+  listTyped,
+  readAgain,
+  readFieldsWithoutKeys,
+  readModalState,
+  showInForm,
+  writeAgain,
+} from '../../../src/slack/receive/modals.ts';
 import { readForm } from '../../../src/slack/receive/requests.ts';
+import { SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { says } from '../words.ts';
 
 // Made up for this test, in the shapes that real keys have.
@@ -73,4 +81,69 @@ test('every form but those that are typed at once opens again with what was type
   const { 'variables:submit': variable = '' } = Object.fromEntries(opened) as Record<string, string>;
   expect(variable).not.toContain('hush');
   expect(readAgain('forms:again', variable)?.fields).toMatchObject({ scriptId: '301', required: 'true' });
+});
+
+const input = (id: string) => ({
+  type: 'input',
+  block_id: id,
+  label: { type: 'plain_text', text: id },
+  element: { type: 'plain_text_input', action_id: id },
+});
+
+/** A form with two texts, one of which is a secret. */
+function fill(callbackId: string, block: string, value: string) {
+  return {
+    id: 'V1',
+    callback_id: callbackId,
+    title: { type: 'plain_text', text: 'CDN' },
+    blocks: [input('first'), input(block)],
+    state: { values: { first: { first: text('fine') }, [block]: { [block]: text(value) } } },
+  } as unknown as Parameters<typeof showInForm>[0];
+}
+
+/** The form as it is shown after a failure; Slack's scanner blocks what holds one of these. */
+async function showAfterFailure(view: ReturnType<typeof fill>, ...blocked: string[]): Promise<string> {
+  let shown = '';
+  const update = async (content: object): Promise<void> => {
+    const sent = JSON.stringify(content);
+    if (blocked.some((secret) => sent.includes(secret))) throw new SecretLeakBlocked('slack', 'abcd1234');
+    shown = sent;
+  };
+  const client = async () => ({ views: { update } });
+  const failure = { message: 'It failed.', hint: 'Try again.', reference: 'abcd1234' };
+  const failed = { client, failure, message: { text: 'It failed.' } };
+  expect(await showInForm(view, failed as unknown as Parameters<typeof showInForm>[1])).toBe(true);
+  return shown;
+}
+
+test.each([
+  ['a key in any form', 'event-logs:submit', 'second', keys.account],
+  ['what is typed into the form for keys', 'connect:submit', 'accessKey', 'of-no-known-shape'],
+  ['the value of a variable', 'variables:submit', 'defaultValue', 'hush'],
+])(
+  'after a failure %s is not shown again, nor listed, nor handed on; the rest is',
+  async (_, id, block, secret) => {
+    const view = fill(id, block, secret);
+    const shown = await showAfterFailure(view);
+    const isForKeys = id === 'connect:submit';
+    expect([shown.includes('fine'), shown.includes(secret)]).toEqual([!isForKeys, false]);
+    expect(listTyped(view)).toEqual(isForKeys ? [] : [['first', 'fine']]);
+  },
+);
+
+test('a press in a form hands on what was typed there, but for keys', () => {
+  expect(readFieldsWithoutKeys(fill('event-logs:submit', 'second:2', keys.account))).toEqual({
+    first: 'fine',
+  });
+});
+
+test('a secret that only the scanner knows empties the form that is shown again', async () => {
+  const shown = await showAfterFailure(fill('event-logs:submit', 'second', 'my-own'), 'my-own');
+  expect([shown.includes('V1'), shown.includes('fine')]).toEqual([true, false]);
+});
+
+test('what is too long for a button is not offered again, and a state that is none is no place', () => {
+  expect(writeAgain(fill('event-logs:submit', 'second', 'x'.repeat(3_000)))).toBeUndefined();
+  for (const state of ['no JSON', '{"channel":7}', 'null'])
+    expect(readModalState(state)).toEqual({ channelId: undefined, threadTs: undefined, metadata: undefined });
 });

@@ -32,6 +32,8 @@ describe.skipIf(postgres.skip)('on PostgreSQL', () => {
     const person = bot.slack.as(bob, ops);
     for (let nth = 0; nth < 2; nth += 1) expect(await ask(person, 'audit')).toSatisfy(offers('help:run:0'));
     expect(await readDenied()).toEqual(['audit']);
+    // A missing key is no denial.
+    expect(await ask(person, 'zones')).toSatisfy(offers('connect:open'));
     await person.slash('settings');
     await person.waitForModal(offers('help:run:0'));
     expect(await readDenied()).toEqual(['audit', 'settings']);

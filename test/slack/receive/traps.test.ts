@@ -64,6 +64,12 @@ describe('signed HTTP', () => {
     expect([response.status, await response.text()]).toEqual([200, '']);
   });
 
+  test('a signature of another length is refused like any other', async () => {
+    const headers = { ...sign(form, bot.slack.signingSecret), 'x-slack-signature': 'v0=0' };
+    const address = `http://127.0.0.1:${bot.app.port()}/slack/events`;
+    expect((await fetch(address, { method: 'POST', headers, body: form })).status).toBe(401);
+  });
+
   test.each(['hexadecimal', 'exponential'])('a %s timestamp is refused', async (how) => {
     const seconds = Math.floor(Date.now() / 1000);
     const timestamp = how === 'hexadecimal' ? `0x${seconds.toString(16)}` : `${seconds}e0`;
@@ -77,6 +83,7 @@ describe('signed HTTP', () => {
 
   test.each([
     ['without a signature', {}],
+    ['with a timestamp alone', { 'x-slack-request-timestamp': String(Math.floor(Date.now() / 1000)) }],
     ['with an old timestamp', { 'x-slack-signature': 'v0=0', 'x-slack-request-timestamp': '1700000000' }],
   ])('a request %s is refused before its body arrives', async (_how, headers) => {
     const announced = { 'content-length': String(1024 * 1024), ...headers };
@@ -144,7 +151,10 @@ describe('signed HTTP', () => {
     return post(`payload=${encodeURIComponent(JSON.stringify(body))}`);
   };
 
-  const sendEvent = (event: { readonly type: string }): Promise<Response> => {
+  const sendEvent = (event: {
+    readonly type: string;
+    readonly [member: string]: unknown;
+  }): Promise<Response> => {
     const about = {
       type: 'event_callback',
       team_id: 'T0ACME000',
@@ -198,6 +208,42 @@ describe('signed HTTP', () => {
     await expect
       .poll(() => bot.slack.calls.filter(({ method }) => method === 'functions.completeError'))
       .toMatchObject([{ args: { function_execution_id: 'Fx0BARE' } }]);
+  });
+
+  test('a step of a workflow for which Slack names nobody ends with an error', async () => {
+    await runStep({
+      function: { callback_id: 'zones_needing_attention' },
+      function_execution_id: 'Fx0NOBODY',
+    });
+    await expect
+      .poll(() => bot.slack.calls.map(({ args }) => args['function_execution_id']))
+      .toContain('Fx0NOBODY');
+  });
+
+  test('Slack’s word that it drops events is acknowledged, and in the log', async () => {
+    expect((await post('{"type":"app_rate_limited"}', json)).status).toBe(200);
+    expect(bot.logs.join('')).toContain('app_rate_limited');
+  });
+
+  test.each<[string, () => Promise<Response>]>([
+    [
+      'a press of a link, which Slack delivers too',
+      () => {
+        const link = { ...pressed, action_id: 'connect:link' };
+        return post(interactionForm({ ...press, actions: [link], trigger_id: '2.1.c' }));
+      },
+    ],
+    [
+      'a message in a channel that mentions nobody',
+      () => sendEvent({ ...message, channel: ops, channel_type: 'channel' }),
+    ],
+    ['another tab', () => sendEvent({ ...home, tab: 'messages' })],
+  ])('%s is not worked on', async (_, send) => {
+    const begun = bot.logs.length;
+    expect((await send()).status).toBe(200);
+    // What came later is done.
+    await readOutcomes(() => post(`${form}after.${begun}`));
+    expect(bot.logs.slice(begun).filter((line) => line.includes('"delivery done"'))).toHaveLength(1);
   });
 
   test('a step of a workflow that cannot even be ended is in the log, with what it lacks', async () => {

@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from 'vitest';
-import { buildApp } from '../../src/app/build-app.ts';
-import { readConfig } from '../../src/app/config.ts';
-import { ask, connect, createPublicUrl, install, requestConnectLink, startBot } from '../support/bot.ts';
-import { createMemoryLog } from '../support/engines.ts';
-import { fetchPage } from '../support/page-client.ts';
-import { saveSettings } from '../support/settings.ts';
-import { alice, ops, says } from './words.ts';
+import { buildApp } from '../../../src/app/build-app.ts';
+import { readConfig } from '../../../src/app/config.ts';
+import { ask, connect, createPublicUrl, install, requestConnectLink, startBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
+import { fetchPage } from '../../support/page-client.ts';
+import { saveSettings } from '../../support/settings.ts';
+import { alice, ops, says } from '../words.ts';
 
 // A workspace that was listed: its keys, links and messages are still there when it is listed no more.
 
