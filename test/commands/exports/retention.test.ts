@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { exportOperation } from '../../../src/api/event-logs.ts';
+import { ApiError } from '../../../src/api/http/errors.ts';
 import { createAudit } from '../../../src/auth/audit/audit.ts';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import {
@@ -179,6 +181,37 @@ test('an export whose process died while Slack was asked to show its files ends 
   const { signal } = new AbortController();
   await runExportJob.run({ id }, { db, ports, log: createMemoryLog(), now: () => at, signal, attempt: 2 });
   expect(await exports.find(alice, id)).toMatchObject({ state: 'unknown' });
+});
+
+test('an export whose answer is cut off each time ends after its fourth attempt', async () => {
+  const database = await embedded.emptyDatabase();
+  const { db } = database;
+  const { exports, ports } = createService(database);
+  await exports.ask(alice, wanted, undefined);
+  const [{ id } = { id: '' }] = await exports.list(alice, 1);
+  await db.updateTable('outbox').set({ state: 'sent', posted_in: 'D1', ts: '1.1' }).execute();
+  const cut = new ApiError({ code: 'cut', operation: exportOperation, sent: true });
+  const context = {
+    db,
+    ports: {
+      ...ports,
+      authorizer: () => ({ decide: () => Promise.reject(cut) }),
+      enqueue: async () => undefined,
+      explain: () => ({ message: 'cut off' }),
+      exportThread: () => ({ progress: () => ({ rows: 0, bytes: 0 }), close: async () => undefined }),
+      slack: () => ({ update: async () => undefined }),
+    } as unknown as ExportPorts,
+    log: createMemoryLog(),
+    now: () => at,
+    signal: new AbortController().signal,
+    attempt: 1,
+  };
+  const states: unknown[] = [];
+  for (let nth = 0; nth < 4; nth += 1) {
+    await runExportJob.run({ id }, context);
+    states.push((await exports.find(alice, id))?.state);
+  }
+  expect(states).toEqual(['waiting', 'waiting', 'waiting', 'failed']);
 });
 
 describe.each(both)('on $name', ({ skip, emptyDatabase }) => {

@@ -188,7 +188,7 @@ async function changeIncident(
   await context.ports.outbox.put(trx, {
     id: `watch:${id}:${at.toISOString()}`,
     kind: changeMessage,
-    about: { incidentId: id, at: at.toISOString(), ...(isOver ? {} : { change }) },
+    about: { incidentId: id, at: at.toISOString(), parent: message, ...(isOver ? {} : { change }) },
     installation: alert.owner,
     to: { parent: message },
     doubt: 'once',
@@ -355,10 +355,7 @@ async function renderMessage({ incidentId }: AboutIncident, { db, now }: ReportC
 /** A change of an incident, posted in its thread. The change is the data, since the thread is a record. */
 const changeMessage = defineMessage({
   kind: 'alert-change',
-  async render(
-    about: { readonly incidentId: string; readonly at: string; readonly change?: Change },
-    { db }: ReportContext,
-  ) {
+  async render(about: AboutChange, { db }: ReportContext) {
     const found = await findWithAlert(db, about.incidentId);
     if (found && about.change) return renderChange(about.change, about.at, found.alert);
     return found && renderResolved(found.incident, found.alert);
@@ -368,9 +365,19 @@ const changeMessage = defineMessage({
     // After its parent the next check posts the incident.
     if (state !== 'dead' || reason === 'withdrawn' || reason === 'parent') return;
     const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
-    if (alert && incident) await putIncident(trx, incident, alert, ports.outbox);
+    // Of several changes the first one puts it.
+    if (alert && incident && [incident.message, undefined].includes(about.parent))
+      await putIncident(trx, incident, alert, ports.outbox);
   },
 });
+
+type AboutChange = {
+  readonly incidentId: string;
+  readonly at: string;
+  /** The message in whose thread it is told; absent in rows of 0.1.0. */
+  readonly parent?: string;
+  readonly change?: Change;
+};
 
 const heartbeat = defineMessage({
   kind: 'alert-heartbeat',

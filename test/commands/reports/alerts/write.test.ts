@@ -271,6 +271,24 @@ test.each([
   expect(count(harness, channel)).toBe(2);
 });
 
+test('changes that were kept back for a day put their incident into the channel once', async () => {
+  await using harness = await open();
+  await fire(harness);
+  await harness.look(2);
+  harness.slack.script.fail('chat.postMessage', 'access_denied', 50, 200, '"thread_ts"');
+  for (const isEnabled of [false, true]) {
+    harness.setEnabled(1, isEnabled);
+    await harness.look(3);
+  }
+  const changes = harness.db.updateTable('outbox').where('kind', '=', 'alert-change');
+  const { numUpdatedRows } = await changes
+    .set({ expires_at: harness.now(), next_at: harness.now() })
+    .executeTakeFirstOrThrow();
+  expect(numUpdatedRows).toBe(2n);
+  await harness.runJobsFor(2 * 3600, 600);
+  expect(count(harness, channel)).toBe(2);
+});
+
 test('outside of its hours an alert does not look, not even late; asked for, it does', async () => {
   await using harness = await open();
   // The harness begins on a Monday at 08:00 UTC.
