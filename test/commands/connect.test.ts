@@ -149,6 +149,29 @@ test('disconnect asks, and then forgets the key and the zones that were read wit
   expect(await harness.person(alice, 'none').run('disconnect')).toEqual([pressed]);
 });
 
+test('disconnect closes the links to the page first, and drops what was read with the key', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const done: string[] = [];
+  const { context } = harness.person();
+  const keyPage = {
+    offer: async () => ({ url: 'https://page.example', minutes: 15 }),
+    close: async () => void done.push(`links, keys left: ${harness.linked.size}`),
+  };
+  const drop = async () => void done.push('readings');
+  const accounts = { ...context.accounts, drop };
+  await findLast(findAction('connect:forget')?.run?.('', { ...context, keyPage, accounts }));
+  expect(done).toEqual(['links, keys left: 1', 'readings']);
+});
+
+test('what was read with an earlier key is not shown with a new one', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const person = harness.person();
+  await person.run('zones');
+  expect(harness.zoneCache.forPerson(alice).get()).toBeDefined();
+  await person.submit('connect:submit', { accessKey: harness.cdn.key });
+  expect(harness.zoneCache.forPerson(alice).get()).toBeUndefined();
+});
+
 function report(id: string, kind: 'digest' | 'alert', owner: Person, more: object = {}) {
   const label = 'Zones overview';
   const subject = kind === 'alert' ? { condition: { label } } : { kinds: [{ label }], called: { 7: 'shop' } };

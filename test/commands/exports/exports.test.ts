@@ -167,6 +167,17 @@ describe('while the file is on its way to Slack', () => {
   });
 });
 
+test('nobody but its person and admins can cancel an export', async () => {
+  const held = bot.slack.script.hold('files.upload', 'before');
+  await exportTo(ops);
+  await held.reached;
+  const other = bot.slack.as(bob, ops);
+  await other.press('event-logs:cancel:0');
+  await other.waitForMessage(({ reads }) => reads.includes('who started this export'));
+  held.release();
+  await waitForPost(ops, says.posted());
+});
+
 describe('the form', () => {
   test('says in its fields what is wrong, the corrected window included, and asks nobody', async () => {
     const person = bot.slack.as(alice, ops);
