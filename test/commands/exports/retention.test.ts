@@ -102,6 +102,7 @@ test('files that Slack does not delete hold up no others, and are counted until 
   // What was searched for goes before the rest.
   const rows = await database.db.selectFrom('exports').select(['id', 'request']).orderBy('id').execute();
   expect(rows.filter(({ request }) => request === null).map(({ id }) => id)).toEqual(['oldest']);
+  expect(await createService(database).exports.find(alice, 'oldest')).toBeUndefined();
 });
 
 test('where files stay no file is deleted, and their exports are known as long as they are there', async () => {

@@ -58,6 +58,9 @@ test('what is wrong is told in a sentence with the next step and a reference tha
     'an empty zone': { zone: ' ' },
     'a wrong day': { zone: zone()?.Name, days: 'soon' },
     'a key': { zone: `zone ${bot.cdn.key}` },
+    'a key that is not known': {
+      zone: '0f8fad5b-d9cb-469f-a165-70867728950e7c9e6679-7425-40de-944b-e07fc1f90ae7',
+    },
   })) {
     const error = await errorOf(await run('origin_errors', inputs));
     const reference = /Reference (\S+)$/.exec(error)?.[1] ?? 'none';
