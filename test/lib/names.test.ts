@@ -42,6 +42,7 @@ test.each([
   ['checkout éu', ' CHECKOUT\u00a0 E\u0301u\u2069 '],
   ['a-b', 'a\u2011b'],
   ['ſhop', 'shop'],
+  ['Straße', 'STRASSE'],
 ])('%j and %j have one key', (name, other) => {
   expect(toNameKey(other)).toBe(toNameKey(name));
 });

@@ -76,3 +76,9 @@ test('depth and age are of what could start now, and late is what could not', as
   expect(oldest).toBeLessThan(60);
   expect(backlog.outbox_oldest_seconds).toBeGreaterThan(300);
 });
+
+test('a database that is away is told as such', async () => {
+  const database = await (await embedded.createLocation()).open();
+  await database.close();
+  expect(await readBacklog(database.db, now)).toEqual({ database_takes_writes: 0, database_up: 0 });
+});

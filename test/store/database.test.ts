@@ -1,9 +1,11 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
-import { openDatabase } from '../../src/store/database.ts';
+import { openDatabase, storeWithRetries } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { migrationProvider, type Schema } from '../../src/store/schema.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
@@ -43,6 +45,54 @@ test('it answers a ping, and no longer after it was closed; closing twice is fin
   await database.close();
   await database.close();
   await expect(database.ping()).rejects.toThrow(Error);
+});
+
+test('a database that takes no writes does not answer a ping', async () => {
+  const database = await (await engines.embedded.createLocation()).open();
+  await sql`set default_transaction_read_only = on`.execute(database.db);
+  await expect(database.ping()).rejects.toMatchObject({ code: '25006' });
+  await database.close();
+});
+
+test('a directory has one database, which nobody else reads; one that cannot be made is named', async () => {
+  const { dataDir, open } = await engines.embedded.createLocation();
+  const database = await open();
+  const log = createMemoryLog();
+  const second = openDatabase({ dataDir, log });
+  await expect(second).rejects.toThrow(`Another process already uses the data directory ${dataDir}.`);
+  for (const [name, mode] of [
+    ['lock', 0o600],
+    ['database', 0o700],
+  ] as const)
+    expect((await stat(join(dataDir, name))).mode & 0o777).toBe(mode);
+  await database.close();
+  await (await open()).close();
+  await expect(openDatabase({ dataDir: '/dev/null/data', log })).rejects.toThrow(
+    'cannot be written (ENOTDIR)',
+  );
+});
+
+test('a database that closes serves those first who wait for a connection', async () => {
+  const database = await (await engines.embedded.createLocation()).open();
+  const held = await database.pool.connect();
+  const waiting = database.pool.query('select 1 as one');
+  const ending = database.close();
+  await nextTurn();
+  held.release();
+  expect((await waiting).rows).toEqual([{ one: 1 }]);
+  await ending;
+});
+
+test('what cannot be learnt again is stored a moment later, unless the bot ends', async () => {
+  let tries = 0;
+  const store = async (): Promise<number> => {
+    tries += 1;
+    if (tries === 1) throw new Error('deadlock');
+    return tries;
+  };
+  expect(await storeWithRetries(store, new AbortController().signal)).toBe(2);
+  tries = 0;
+  await expect(storeWithRetries(store, AbortSignal.abort())).rejects.toThrow('deadlock');
 });
 
 test('a change of the tables that fails is rolled back whole, and none of it is logged as done', async () => {
@@ -136,6 +186,20 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
     await expect(broken).rejects.toThrow(/terminat|connection error/);
     await database.ping();
     await database.close();
+  });
+
+  test('a database that takes no writes, or not every text, is refused at the start', async () => {
+    const server = await engines.postgres.server();
+    const url = await server.createDatabase();
+    const name = new URL(url.reveal()).pathname.slice(1);
+    await server.run(`alter database ${name} set default_transaction_read_only = on`);
+    await expect(openPostgres(url, createMemoryLog())).rejects.toThrow('takes no writes');
+    const latin = new URL(url.reveal());
+    latin.pathname = `${name}_latin1`;
+    await server.run(`create database ${name}_latin1 encoding 'LATIN1' locale 'C' template template0`);
+    const opening = openPostgres(new Secret(latin.href), createMemoryLog());
+    await expect(opening).rejects.toThrow('stores text as LATIN1');
+    await server.run(`drop database ${name}_latin1 with (force)`);
   });
 
   test('changing tables is not under the time limit of queries', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deleteOldRows } from '../../src/app/jobs.ts';
-import { claimOnce } from '../../src/store/database.ts';
+import { claimOnce, releaseClaim } from '../../src/store/database.ts';
 import { prepareEngines } from '../support/engines.ts';
 
 const engines = await prepareEngines();
@@ -25,6 +25,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await claimBefore(25, 'old');
       await claimBefore(23, 'recent');
       await deleteOldRows(db, at);
+      expect([await claimBefore(0, 'recent'), await claimBefore(0, 'old')]).toEqual([false, true]);
+      await releaseClaim(db, 'old');
       expect([await claimBefore(0, 'recent'), await claimBefore(0, 'old')]).toEqual([false, true]);
     });
   });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { UserError } from '../../src/errors.ts';
 import { version } from '../../src/lib/version.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { exportDatabase, importDatabase } from '../../src/store/move.ts';
+import { exportDatabase, importDatabase, writeSnapshot } from '../../src/store/move.ts';
 import { createQueue, defineJob } from '../../src/store/queue.ts';
 import { acme, beta, insertRecords } from '../auth/audit/tampering.ts';
 import { createMemoryLog, deleteRows, prepareEngines } from '../support/engines.ts';
@@ -176,6 +176,34 @@ test('a database or file of another version is refused', async () => {
   expect(refusals).toMatchSnapshot();
   expect((await sql`select 1 from pgboss.queue`.execute(target.db)).rows).toEqual([]);
   await target.close();
+});
+
+test('of a file that fails half-way nothing is left; a place that does not exist is named', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const path = await newFile();
+  const failing = writeSnapshot(db, path, async (_trx, append) => {
+    await append('half');
+    throw new Error('cut off');
+  });
+  await expect(failing).rejects.toThrow('cut off');
+  expect(await readdir(dirname(path))).toEqual([]);
+  const nowhere = writeSnapshot(db, join(path, 'file'), async () => undefined);
+  await expect(nowhere).rejects.toThrow('cannot be written (ENOENT)');
+});
+
+test('a file cannot name what is no table of the bot', async () => {
+  const source = await embedded.emptyDatabase();
+  await insertRecords(source, 1);
+  const path = await newFile();
+  await exportDatabase(source, path);
+  const other = 'audit_records; drop table names; --';
+  await writeFile(
+    path,
+    replaceIn(await readFile(path, 'utf8'), '"table":"audit_records"', `"table":"${other}"`),
+  );
+  await deleteRows(source);
+  await expect(importDatabase(source, path, log)).rejects.toThrow('There is no table');
+  expect(await source.db.selectFrom('names').selectAll().execute()).toEqual([]);
 });
 
 test.skipIf(postgres.skip)('a user who may make no schema is told so, and nothing is imported', async () => {

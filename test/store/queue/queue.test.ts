@@ -148,6 +148,59 @@ describe('the queue', () => {
     expect(rows.length).toBeGreaterThan(0);
   });
 
+  test('what must not be tried twice never is, also where an earlier version stored it otherwise', async () => {
+    const database = await emptyDatabase();
+    const once = { name: 'once', data: z.object({}), run: async () => undefined };
+    const read = async () =>
+      (
+        await sql`select retry_limit, expire_seconds from pgboss.queue where name = 'once'`.execute(
+          database.db,
+        )
+      ).rows;
+    await startQueue(database, [defineJob(once)], { work: false });
+    expect(await read()).toEqual([{ retry_limit: 3, expire_seconds: 900 }]);
+    await startQueue(database, [defineJob({ ...once, retries: 0, timeLimitSeconds: 60 })], { work: false });
+    expect(await read()).toEqual([{ retry_limit: 0, expire_seconds: 60 }]);
+  });
+
+  test('of what waits for a key the newest holds, and what cannot be stored is said', async () => {
+    const database = await emptyDatabase();
+    const data = z.object({ n: z.number() });
+    const job = defineJob({ name: 'next', data, onePerKey: 'waiting', run: async () => undefined });
+    const queue = await startQueue(database, [job], { work: false });
+    for (const n of [1, 2]) await queue.enqueue(job, { n }, { key: 'a' });
+    const { rows } = await sql`select data from pgboss.job where name = 'next'`.execute(database.db);
+    expect(rows).toEqual([{ data: { n: 2 } }]);
+    await queue.enqueue(job, { n: 3 });
+    await expect(queue.enqueue(job, { n: 4 })).rejects.toThrow('was not stored');
+  });
+
+  test('of jobs of one key one runs at a time', async () => {
+    const database = await emptyDatabase();
+    const begun: string[] = [];
+    const [first, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const job = defineJob({
+      name: 'keyed',
+      data: z.object({ key: z.string() }),
+      onePerKey: 'running',
+      atOnce: 3,
+      async run({ key }) {
+        begun.push(key);
+        first.resolve();
+        await free.promise;
+      },
+    });
+    const queue = await startQueue(database, [job]);
+    await queue.enqueue(job, { key: 'a' }, { key: 'a' });
+    await first.promise;
+    await queue.enqueue(job, { key: 'a' }, { key: 'a' });
+    await queue.enqueue(job, { key: 'b' }, { key: 'b' });
+    await expect.poll(() => begun, { timeout: 20_000 }).toContain('b');
+    expect(begun).toEqual(['a', 'b']);
+    free.resolve();
+    await expect.poll(() => begun.length, { timeout: 20_000 }).toBe(3);
+  });
+
   test('a transaction that fails takes its job with it', async () => {
     const database = await emptyDatabase();
     const { job, seen, done } = createCountingJob();
