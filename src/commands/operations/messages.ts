@@ -53,19 +53,15 @@ async function queueDirectCards(tx: OutboxTrx, operation: Operation): Promise<vo
 
 async function putMessage(
   { outbox, db }: OutboxTrx,
-  { tenant, id, row, requester: installation }: Operation,
+  { tenant, id, requester: installation }: Operation,
   messageId: string,
   place: string,
   expiresAt?: Date,
 ): Promise<void> {
-  const isForRequester = messageId.startsWith(requesterMessageId(id));
-  const kind = isForRequester ? requesterMessage : approvalCard;
+  const kind = messageId.startsWith(requesterMessageId(id)) ? requesterMessage : approvalCard;
   const message = { id: messageId, kind, about: { tenant, id }, installation } as const;
-  // Whose conversation takes nothing reads the outcome where they asked.
-  const places =
-    isForRequester && /^[CG]/u.test(row.channel_id ?? '') ? [place, row.channel_id ?? ''] : [place];
   // A request seen twice is better than one that nobody sees.
-  await outbox.put(db, { ...message, to: { places }, doubt: 'retry', expiresAt });
+  await outbox.put(db, { ...message, to: { places: [place] }, doubt: 'retry', expiresAt });
 }
 
 export async function refreshMessages(tx: OutboxTrx, operation: Operation): Promise<void> {

@@ -135,6 +135,11 @@ describe('a volume is deleted', () => {
   test('the requester reads the reason of a denial', async () => {
     const volume = team.addVolume();
     const card = await askFor(volume);
+    await team.alice.slash('approvals');
+    const list = await team.alice.waitForMessage(({ blocks }) =>
+      JSON.stringify(blocks).includes('"value":"approvals:cancel '),
+    );
+    expect(list.reads).toContain(volume.volumeId);
     await team.bob.press('approvals:deny', { ts: card.ts });
     await team.bob.waitForModal('approvals:deny-submit');
     await team.bob.submit({ reason: 'It is <needed> until Friday' });
