@@ -40,8 +40,7 @@ export interface Context extends Services {
   /** Counts a further refusal of the delivery. */
   readonly refused: (reason: Decision['reason']) => void;
   readonly people: People;
-  /** False if the bot cannot write there. */
-  /** Slack's code where it did not take it. */
+  /** Slack's error code if it refused; undefined once it is posted. */
   readonly post: (channelId: string, message: Message) => Promise<string | undefined>;
   /** With the pressed button, if its whole channel sees it. */
   readonly message: { readonly channel: string; readonly ts: string } | undefined;

@@ -58,7 +58,7 @@ export function createCache<V extends object | string | number | boolean>(option
     return result;
   };
 
-  /** The cached value, else the one that `start` brings. Callers share one load; when its caller gives up, another begins anew. */
+  /** The cached value, else the one that `start` brings. Callers share one load; when its caller gives up, another caller starts a new one. */
   async function load(key: string, start: () => Promise<V>, options: LoadOptions<V> = {}): Promise<V> {
     const { isStale, signal } = options;
     const value = values.get(key);

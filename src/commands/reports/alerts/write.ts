@@ -374,7 +374,7 @@ const changeMessage = defineMessage({
 type AboutChange = {
   readonly incidentId: string;
   readonly at: string;
-  /** The message in whose thread it is told; absent in rows of 0.1.0. */
+  /** The message whose thread it belongs to; absent in rows of 0.1.0. */
   readonly parent?: string;
   readonly change?: Change;
 };

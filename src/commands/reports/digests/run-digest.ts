@@ -227,7 +227,7 @@ const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPo
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
   renderInstead: 'text',
   async ended(trx, { about, state, reason, code = 'no_answer', reference }, context) {
-    // The end of its parent is told already.
+    // The end of its parent has already been reported.
     if (state === 'dead' && reason !== 'parent' && reason !== 'withdrawn')
       await putLostNotice(trx, about, context, { code, reference }, 'posted in full');
   },
