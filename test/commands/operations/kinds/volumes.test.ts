@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { connect, disconnect } from '../../support/bot.ts';
-import { readStable } from '../../support/words.ts';
-import { says } from './words.ts';
+import { connect, disconnect } from '../../../support/bot.ts';
+import { readStable } from '../../../support/words.ts';
+import { says } from '../words.ts';
 import {
   type ApprovalWorkspace,
   alice,
@@ -13,7 +13,7 @@ import {
   requestDeletion,
   startApprovalWorkspace,
   type Volumes,
-} from './workspace.ts';
+} from '../workspace.ts';
 
 /** The CDN's costs grow with its clock, and its request ids count. */
 function stable(answer: { readonly reads: string }, volume: Volumes): string {

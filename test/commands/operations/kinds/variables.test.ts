@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Json } from '../../../simulator/slack/world.ts';
-import { readStable } from '../../support/words.ts';
-import { says } from './words.ts';
-import { type ApprovalWorkspace, configure, startApprovalWorkspace } from './workspace.ts';
+import type { Json } from '../../../../simulator/slack/world.ts';
+import { readStable } from '../../../support/words.ts';
+import { says } from '../words.ts';
+import { type ApprovalWorkspace, configure, startApprovalWorkspace } from '../workspace.ts';
 
 const secretValue = 'CANARY-variable-value-7f3a9c';
 
