@@ -19,7 +19,7 @@ export function hasCdnKey(text: string): boolean {
   const words = candidates(plain).flatMap((word) => word.split('/'));
   return (
     groups.some((found) => found.length > uuidLength && /\d/u.test(found)) ||
-    words.some((word) => uuid.test(word) && word.length > uuidLength && /key|secret|token/iu.test(word))
+    words.some((word) => uuid.test(word) && /key|secret|token/iu.test(word))
   );
 }
 

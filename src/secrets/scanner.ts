@@ -14,11 +14,10 @@ export function createFileScanner(): (piece: Uint8Array) => readonly string[] {
   return (piece) => {
     const kinds = findSecretKinds(piece);
     const seam = Buffer.concat([before, piece.subarray(0, overlap)]);
-    const across = before.length > 0 ? findSecretKinds(seam) : [];
     before = Buffer.from(
       piece.length < overlap ? seam.subarray(-overlap) : piece.subarray(piece.length - overlap),
     );
-    return kinds.length > 0 ? kinds : across;
+    return kinds.length > 0 ? kinds : findSecretKinds(seam);
   };
 }
 
@@ -29,19 +28,17 @@ export function redactSecrets(text: string): string {
 /** The content without doubtful values in any of its texts. */
 export function redactDoubtful<T>(content: T): T {
   if (!findKnownSecrets().lists.some((list) => list.some(isDoubtful))) return content;
-  if (!findSecrets(textOf(content)).some(isDoubtful)) return content;
   return mapTexts(content, (text) => redactFound(text, findSecrets(text).filter(isDoubtful))) as T;
 }
 
 function redactFound(text: string, found: readonly NotedSecret[]): string {
-  if (found.length === 0) return text;
   return maskValues(text, [...new Set(found.map(({ value }) => value))]);
 }
 
 export function mapTexts(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, map));
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype)
+  if (value === null || value === undefined || Object.getPrototypeOf(value) !== Object.prototype)
     return value;
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [map(name), mapTexts(one, map)]));
 }
@@ -190,7 +187,7 @@ export function isDistinctive(value: string): boolean {
   if (value.length >= 16) return true;
   const mixesCases = /[a-z]/u.test(value) && /.[A-Z]/u.test(value);
   const kinds = [/[a-z]/iu, /\d/u, /[^\w\s.-]/u].filter((kind) => kind.test(value)).length;
-  return kinds >= 2 || (mixesCases && kinds >= 1);
+  return kinds >= 2 || mixesCases;
 }
 
 const isHost = /^(?:https?:\/\/)?(?:[a-z\d-]+\.)+[a-z]{2,}\.?(?::\d+)?\/?$/iu;

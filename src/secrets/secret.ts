@@ -68,7 +68,7 @@ export function withSecrets<T>(run: () => T): T {
 /** Registers a secret with the surrounding work. */
 export function registerSecret(kind: string, value: unknown): void {
   const scope = work.getStore()?.scope;
-  if (!scope || typeof value !== 'string' || value === '') return;
+  if (!scope || typeof value !== 'string') return;
   const { noted, byValue } = scope;
   const known = byValue.get(value);
   if (known) {
@@ -95,7 +95,6 @@ export function registerSecrets(
 
 /** Runs the one step in which secrets of these kinds may leave, such as sending a one-time link to its person. */
 export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
-  if (kinds.length === 0) return run();
   const store = work.getStore();
   return work.run({ scope: store?.scope, carried: new Set([...(store?.carried ?? nothing), ...kinds]) }, run);
 }

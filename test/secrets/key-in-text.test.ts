@@ -15,10 +15,14 @@ test.each([
   ['an account key as an assignment', `key=${account}`],
   ['a quoted account key', `“${account}”`],
   ['a storage key', storage],
+  ['hex groups as long as a UUID', '1b7e0f4c-92ad4d13-8e605f3a7c21-9b86e'],
+  ['two UUIDs', `${uuid}-${uuid}`],
   ['hex without dashes', account.replaceAll('-', '')],
   ['a UUID that says what it is', `access-key-${uuid}`],
   ['a UUID behind capitals', `PROD-${uuid}`],
   ['a random word', 'zq8Rk2Lm9Xv4Tb7Wn1Yc5Pd'],
+  ['random letters', 'qWeRtYuIoPaSdFgHjKlZxC'],
+  ['random letters and a few digits', 'aBcDeFg1hijklmnopqrst2'],
   ['a Slack token', 'xoxb-123456789012-abcdefABCD12efgh34IJkl56'],
   ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV'],
 ])('%s looks like a key', (_, text) => {
@@ -29,6 +33,7 @@ test.each([
 test('a UUID looks like a key, but may be an id', () => {
   expect(looksLikeKey(uuid)).toBe(true);
   expect(hasSecret(uuid)).toBe(false);
+  expect(hasSecret(uuid.toUpperCase())).toBe(false);
   expect(hasSecret(`zone tenant-${uuid}`)).toBe(false);
   expect(hasSecret(`zone ${uuid}.b-cdn.net`)).toBe(false);
 });
@@ -41,6 +46,9 @@ test.each([
   'customer-website-production-downloads.b-cdn.net',
   'https://cdn.shop.example.com/path/to/a/picture-1920x1080.jpg?width=200&height=100',
   'zone donaudampfschifffahrtsgesellschaft',
+  'ShopWebAssetsDownloads of Customer-Website-Production-Downloads-Of-Every-Shop',
+  'deadbeefcafebabefacefeeddeadbeef',
+  'a1b2c3d4e5f60718-a1b2c3d4e5f60718',
   'zone shop20261121production',
   'export 5 last 72h',
 ])('%j does not look like a key', (text) => {
@@ -76,6 +84,8 @@ test.each([
   ['a UUID', uuid, false],
   ['a UUID in an address', `https://cdn.example/${uuid}/x`, false],
   ['words of hex letters', 'deadbeef-cafe-babe-face-feed-deadbeef-fade', false],
+  ['a UUID behind another word', `tenant-${uuid}`, false],
+  ['a long word with a word for keys', 'my-secret-token-storage-of-keys-for-everybody', false],
 ])('%s in a field is a key: %s', (_, text, isKey) => {
   expect(hasCdnKey(text)).toBe(isKey);
 });

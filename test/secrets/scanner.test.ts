@@ -100,7 +100,7 @@ test('in the bytes of a file any secret is found as in a text, and nothing else'
   });
 });
 
-test.each([1, 7, 64])('a file that comes in pieces of %i bytes hides none', (size) => {
+test.each([1, 7, 64, 1000])('a file that comes in pieces of %i bytes hides none', (size) => {
   withSecrets(() => {
     registerSecret('planted', key);
     const scan = createFileScanner();
@@ -148,6 +148,11 @@ test('half of a key is found as well', () => {
   }
 });
 
+test('a value with many spaces is not found by what is left where Slack makes one of them', () => {
+  expect(findIn('the key k1 x', 'k1      x')).toEqual([]);
+  expect(findIn('the key k1      x', 'k1      x')).toEqual(['planted']);
+});
+
 test('a certificate key is found by any of its first lines', () => {
   const lines = ['MIIEvQIBADANBgkqhkiG9w0BAQEFAASC', 'q8R2vT5yX1zA4cB7dE0fG3hI6jK9lM2n'];
   const pem = ['-----BEGIN PRIVATE KEY-----', ...lines, '-----END PRIVATE KEY-----'].join('\n');
@@ -171,6 +176,7 @@ test.each([
 test('what one piece of work met is no matter of another one', async () => {
   const met = withSecrets(async () => {
     registerSecret('planted', key);
+    registerSecret('planted', undefined);
     await Promise.resolve();
     return findSecretKinds(key);
   });
@@ -219,7 +225,11 @@ test('a kind that is carried passes, for that step and nothing else', () => {
     const both = `q8R2vT5yX1zA4cB7dE0fG3 ${key}`;
     expect(allowSecrets(['link-token'], () => findSecretKinds(both))).toEqual(['cdn-key']);
     expect(findSecretKinds(both)).toEqual(['link-token', 'cdn-key']);
+    const [early, token] = ['secret', 'Zx81mQ44pLr7'];
+    for (const kind of [early, 'link-token']) registerSecret(kind, token);
+    expect(allowSecrets(['link-token'], () => findSecretKinds(token))).toEqual([]);
   });
+  expect(allowSecrets(['link-token'], () => findSecretKinds(key))).toEqual([]);
 });
 
 test('what is held is looked for everywhere, until it is let go', () => {
@@ -247,11 +257,14 @@ describe('a doubtful value', () => {
   test('holds nothing back and is masked where it stands, in texts and names, in any spelling', () => {
     withSecrets(() => {
       registerSecret('variable-value', value);
-      const message = { text: `to ${value}`, blocks: [{ [value]: 1 }, JSON.stringify({ value }), 'fine'] };
+      const message = {
+        text: `to ${value}`,
+        blocks: [{ [value]: 1 }, JSON.stringify({ value }), null, undefined],
+      };
       expect(findSecretKinds(JSON.stringify(message))).toEqual([]);
       expect(redactDoubtful(message)).toEqual({
         text: 'to [secret]',
-        blocks: [{ '[secret]': 1 }, '{"value":"[secret]"}', 'fine'],
+        blocks: [{ '[secret]': 1 }, '{"value":"[secret]"}', null, undefined],
       });
       expect(redactSecrets(value)).toBe('[secret]');
     });
@@ -297,9 +310,10 @@ test('of everything that may leave all texts are looked through, also names, num
     bytes: Buffer.from('bytes'),
     form: new URLSearchParams({ field: 'typed' }),
     made: { toJSON: () => ({ inner: 'json' }) },
+    odd: { toJSON: 'text' },
   };
   expect(textOf(content).split('\n')).toEqual(
-    'name 1 2    bytes bytes form typed made inner json'.split(' '),
+    'name 1 2    bytes bytes form typed made inner json odd toJSON text'.split(' '),
   );
 });
 
