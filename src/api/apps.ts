@@ -83,8 +83,9 @@ export function createVolumes(send: Send) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
         const { ids } = readAnswer(reply, (await reply.json()) ?? {}, deletion);
-        // One in another form must not make the list look empty.
-        const isReported = ids?.every((one) => typeof one === 'string' || typeof one === 'number');
+        // One in another form must not make the list look empty, and 202 has deleted nothing yet.
+        const isReported =
+          reply.status !== 202 && ids?.every((one) => typeof one === 'string' || typeof one === 'number');
         return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };
       });
     },

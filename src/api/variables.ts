@@ -41,7 +41,9 @@ export function createVariables(send: Send) {
         secrets: value ? [value] : [],
       } as const;
       return send(request, async (reply) => {
-        const { Id, Name, Required, DefaultValue } = readAnswer(reply, (await reply.json()) ?? {}, answer);
+        const read = readAnswer(reply, (await reply.json()) ?? {}, answer);
+        // With 202 nothing has changed yet.
+        const { Id, Name, Required, DefaultValue }: typeof read = reply.status === 202 ? {} : read;
         const defaultValue =
           typeof DefaultValue === 'string' ? new Secret(DefaultValue, 'variable-value') : null;
         const { requestId } = reply;

@@ -87,7 +87,7 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
   if (status === 401 || status === 403) return isAboutKey(words) ? 'key_refused' : 'refused';
   if (status === 429) return 'rate_limited';
-  if (status >= 500) return 'unavailable';
+  if (status >= 500 || status === 408) return 'unavailable';
   if (status < 400 || isHtml) return 'unexpected';
   return status === 404 ? 'not_found' : 'refused';
 }

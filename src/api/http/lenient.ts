@@ -74,7 +74,8 @@ export function readAnswer<S extends z.ZodObject>(
 ): z.output<S> {
   const names = isObject(body) ? Object.keys(body) : [];
   const isExpected = names.some((name) => Object.hasOwn(schema.shape, name));
-  const isFailure = !isObject(body) || (!isExpected && readErrorBody(body).kind !== 'none');
+  const { kind } = readErrorBody(body);
+  const isFailure = !isObject(body) || kind === 'envelope' || (!isExpected && kind === 'problem');
   const read = isFailure ? undefined : readLeniently(schema, body);
   if (!read) throw reply.wrongShape(body);
   reply.reportDrift({ wrong: read.wrong, ...compareNames(body, schema.shape, beyond) });

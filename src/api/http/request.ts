@@ -61,6 +61,7 @@ export interface ApiRequest {
 }
 
 export interface Reply {
+  readonly status: number;
   readonly headers: Headers;
   readonly requestId: string | undefined;
   /** Read it once, to its end or leave it early: the connection stays open until then. */
@@ -174,6 +175,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       throw fail(code, { ...facts, retryAfterSeconds: readRetryAfter(headers.get('retry-after'), now()) });
     }
     return {
+      status,
       headers,
       requestId,
       chunks,

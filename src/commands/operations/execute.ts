@@ -155,7 +155,9 @@ function classifyError(error: ApiError, kind: Kind<unknown>): Settlement {
   });
   const known = failures[code];
   if (known) return end('failed', known);
-  if (code !== 'refused') return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
+  // A sentence with a success may be a refusal or none.
+  const isClear = code === 'refused' && (status ?? 0) >= 400;
+  if (!isClear) return sent ? end('unknown', 'unanswered') : end('failed', 'not-sent');
   return end('failed', kind.nameRefusal?.(error) ?? 'refused');
 }
 

@@ -184,7 +184,7 @@ export function describeOutcome({ state, outcome, movedBy, words }: ShownOperati
   return join([text, ...references], ' ');
 }
 
-const checkIt = '*It is not retried automatically.* Check whether it was done, then record it here.';
+export const checkIt = '*It is not retried automatically.* Check whether it was done, then record it here.';
 
 const results: Readonly<Record<string, string>> = {
   'key-refused':

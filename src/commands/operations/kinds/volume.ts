@@ -8,7 +8,7 @@ import { pluralize } from '../../../views/blocks/format.ts';
 import { isNote } from '../../../views/blocks/menu.ts';
 import { formatCode, truncateLines } from '../../../views/blocks/text.ts';
 import { renderProposed } from '../../../views/operations/approvals.ts';
-import { describeVolumeConsequences, renderSent } from '../../../views/operations/describe.ts';
+import { checkIt, describeVolumeConsequences, renderSent } from '../../../views/operations/describe.ts';
 import * as forms from '../../../views/operations/forms.ts';
 import { type Command, type Context, defineForm, type Feature } from '../../define.ts';
 import { resolveAppToDelete } from '../../names.ts';
@@ -41,9 +41,8 @@ export const volumeDeletion = {
     `delete volume ${formatCode(volumeId, 60)} of app ${formatCode(appId, 60)}, every instance`,
   describeOutcome({ word, instances }) {
     if (word !== 'done') return outcomes[word];
-    if (!instances) return 'Deleted. The CDN did not say how many instances there were.';
-    const ids = instances.map((id) => formatCode(id, 60));
-    return `${pluralize(instances.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
+    const ids = (instances ?? []).map((id) => formatCode(id, 60));
+    return `${pluralize(ids.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
   },
   again: ({ appId, volumeId }) => `volume delete ${appId} ${volumeId}`,
   check: {
@@ -56,7 +55,7 @@ export const volumeDeletion = {
 
   async send({ path, cdn }) {
     const { ids, requestId } = await cdn().volumes.deleteAll(path);
-    if (ids === undefined) return { state: 'succeeded', outcome: { word: 'done', requestId } };
+    if (ids === undefined) return { state: 'unknown', outcome: { word: 'unconfirmed', requestId } };
     return ids.length === 0
       ? { state: 'failed', outcome: { word: 'nothing-deleted', requestId } }
       : { state: 'succeeded', outcome: { word: 'done', requestId, instances: ids } };
@@ -66,6 +65,7 @@ export const volumeDeletion = {
 } satisfies Kind<VolumeRequest>;
 
 const outcomes: Readonly<Record<string, string>> = {
+  unconfirmed: `Accepted, not confirmed: the CDN did not say what it deleted. ${checkIt}`,
   'nothing-deleted': 'The CDN deleted nothing: the volume had no instances.',
   'not-found':
     'Nothing was deleted: the CDN does not know this volume. It is already gone, or an ID is wrong.',

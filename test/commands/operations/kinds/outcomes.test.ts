@@ -59,7 +59,7 @@ test.each<[told: string, answer: Answered, asked: Parameters<typeof send>[1], wo
 });
 
 test.each([
-  ['no list of instances', undefined, 'succeeded', 'done'],
+  ['no list of instances', undefined, 'unknown', 'unconfirmed'],
   ['no instance', [], 'failed', 'nothing-deleted'],
   ['an instance', ['i-1'], 'succeeded', 'done'],
 ])('a deletion whose answer has %s', async (_, ids, state, word) => {

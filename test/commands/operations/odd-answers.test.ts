@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import type { Fault } from '../../../simulator/cdn/faults.ts';
+import { findOperation } from '../../../src/commands/operations/model.ts';
+import { propose } from '../../../src/commands/operations/propose.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
+import { prepareEngines } from '../../support/engines.ts';
+import { requester, startJobs } from './job-harness.ts';
+import { type TestRequest, toRequested } from './ledger-harness.ts';
+import { says } from './words.ts';
+import { alice } from './workspace.ts';
+
+const { embedded } = await prepareEngines();
+
+const volume: TestRequest = { kind: 'volume-delete', appId: 'app0api00000001', volumeId: 'data' };
+const variable: TestRequest = { kind: 'variable-update', scriptId: '301', variableId: '12' };
+const requests = { volume, variable: { ...variable, value: new Secret('on') } };
+
+/** How a request ends that the CDN answers so: its state, the word of its outcome, what its requester reads, and how often it was sent. */
+async function answer(subject: keyof typeof requests, fault: Fault) {
+  const none = { changeApprovals: 0, destroyApprovals: 0 };
+  const harness = await startJobs(await embedded.emptyDatabase(), none);
+  const { cdn, ledger, policy, findMessages, runJobs } = harness;
+  const asked = toRequested(requests[subject]);
+  cdn.faults.add({ match: { path: /volumes|variables/u }, times: Infinity, ...fault });
+  const facts = { zonesTotal: 0, zones: [], summary: 'read' };
+  const proposal = { ...asked, requester, channelId: undefined, reason: 'Old', approvers: [] };
+  const { tenant, id } = await propose(ledger, { ...proposal, snapshot: facts, policy });
+  await runJobs();
+  const { state, outcome } = (await findOperation(ledger, tenant, id)) ?? {};
+  const reads = findMessages(alice, /Your request/u).at(-1)?.reads;
+  const sent = cdn.requests.filter(({ path }) => /volumes|variables/u.test(path)).length;
+  return { ends: `${state} ${outcome?.word}`, reads, sent };
+}
+
+const unconfirmed = 'unknown unconfirmed';
+const unanswered = 'unknown unanswered';
+const accepted = 'succeeded unconfirmed';
+const refused = 'failed refused';
+const elsewhere = { location: '/elsewhere' };
+
+test.each<[keyof typeof requests, answer: string, fault: Fault, ends: string, says: string]>([
+  ['volume', 'an object without ids', { body: {} }, unconfirmed, says.checkIt],
+  ['volume', 'null', { body: 'null' }, unconfirmed, says.checkIt],
+  ['volume', 'no body', { status: 204, body: '' }, unconfirmed, says.checkIt],
+  ['volume', 'ids that are no list', { body: { ids: { 0: 'i-1' } } }, unconfirmed, says.checkIt],
+  ['volume', '202 with ids', { status: 202, body: { ids: ['i-1'] } }, unconfirmed, says.checkIt],
+  ['volume', 'an empty list', { body: [] }, unanswered, says.checkIt],
+  ['volume', 'a list of ids', { body: ['i-1'] }, unanswered, says.checkIt],
+  ['volume', 'a word', { body: '"deleted"' }, unanswered, says.checkIt],
+  ['volume', 'a sentence with a success', { body: { message: 'Started' } }, unanswered, says.checkIt],
+  ['volume', 'ids and a refusal', { body: { ids: ['i-1'], errorKey: 'locked' } }, unanswered, says.checkIt],
+  ['volume', 'a web page', { body: 'html' }, unanswered, says.checkIt],
+  ['volume', 'a redirect', { status: 302, body: '', headers: elsewhere }, unanswered, says.checkIt],
+  ['volume', 'a time limit of a proxy', { status: 408, body: '' }, unanswered, says.checkIt],
+  ['volume', 'half a body', { body: '{"ids":["i-1"' }, unanswered, says.checkIt],
+  ['volume', 'a conflict', { status: 409, body: { title: 'In use' } }, refused, says.nothingChanged],
+  ['variable', 'no body', { status: 204, body: '' }, accepted, says.checkInPanel],
+  ['variable', 'an empty object', { body: {} }, accepted, says.checkInPanel],
+  ['variable', '202', { status: 202, body: { Id: 12, DefaultValue: 'off' } }, accepted, says.checkInPanel],
+  ['variable', 'an id of another type', { body: { Id: {}, Name: 'A' } }, accepted, says.checkInPanel],
+  ['variable', 'a value of another type', { body: { Id: 12, DefaultValue: 5 } }, accepted, says.checkInPanel],
+  ['variable', 'a variable in a list', { body: [{ Id: 12, Name: 'A' }] }, unanswered, says.checkIt],
+  ['variable', 'a sentence with a success', { body: { Message: 'Saved' } }, unanswered, says.checkIt],
+  ['variable', 'a redirect', { status: 307, body: '', headers: elsewhere }, unanswered, says.checkIt],
+  ['variable', 'a conflict', { status: 409, body: { Message: 'Locked' } }, refused, says.nothingChanged],
+])('a change of a %s answered with %s is told as no more than that, and sent once', async (...row) => {
+  const [subject, , fault, ends, says] = row;
+  expect(await answer(subject, fault)).toEqual({ ends, reads: expect.stringContaining(says), sent: 1 });
+});
