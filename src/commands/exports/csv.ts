@@ -199,14 +199,13 @@ function decodeEscapes(text: string): string {
 }
 
 function replacePlain(text: string, replaced: (address: string) => string): string {
-  return text.replaceAll(candidate, (found, offset: number) => {
-    const groups = found.split(':');
-    if (groups.length === 1) {
-      const address = canonicalIPv4(found);
-      const isVersion =
-        address?.endsWith('.0.0') && /[a-z]\/$/iu.test(text.slice(Math.max(0, offset - 2), offset));
-      return address === undefined || isVersion ? found : replaced(address);
-    }
+  return text.replaceAll(candidate, (found, ...rest) => {
+    const offset: number = rest.at(-2);
+    const isVersion = /[a-z]\/$/iu.test(text.slice(Math.max(0, offset - 2), offset));
+    if (isVersion && /^\d+\.\d+\.0\.0$/u.test(found)) return found;
+    // A word behind letters is part of a name: `std::bad_alloc`.
+    if (!/\d/u.test(found) && /^\w/u.test(text.slice(offset + found.length))) return found;
+    const groups = found.replaceAll('-', ':').split(':');
     // A word may stand before the address, and punctuation or a port behind it.
     for (const from of [0, 1])
       for (let to = Math.min(groups.length, from + mostGroups); to > from + 2; to -= 1) {
@@ -214,20 +213,31 @@ function replacePlain(text: string, replaced: (address: string) => string): stri
         if (address !== undefined)
           return [...groups.slice(0, from), replaced(address), ...groups.slice(to)].join(':');
       }
-    return found.replaceAll(dotted, (part) => {
-      const address = canonicalIPv4(part);
-      return address === undefined ? part : replaced(address);
-    });
+    return found.replaceAll(run, (numbers, separator: string) =>
+      replaceNumbers(numbers.split(separator), replaced).join(separator),
+    );
   });
+}
+
+/** Each four that are an address; a port may follow. */
+function replaceNumbers(numbers: readonly string[], replaced: (address: string) => string): string[] {
+  const shown: string[] = [];
+  for (let at = 0; at < numbers.length; ) {
+    const address = canonicalIPv4(numbers.slice(at, at + 4).join('.'));
+    shown.push(address === undefined ? (numbers[at] ?? '') : replaced(address));
+    at += address === undefined ? 1 : 4;
+  }
+  return shown;
 }
 
 // Eight, and an empty one before a leading `::`.
 const mostGroups = 9;
 
-// Four numbers with dots, but not five; or groups with at least two colons, the last of which may be such numbers.
-const dotted = /(?<![\d.])\d{1,3}(?:\.\d{1,3}){3,}(?!\d)/gu;
+/** Four numbers or more with one separator: `203.0.113.9`, `203-0-113-9.isp.example`, `203[.]0[.]113[.]9`. */
+const run = /(?<!\d)\d+(?:([-_.]|\[\.\])\d+)(?:\1\d+){2,}/gu;
+// Or groups with at least two colons, the last of which may be such numbers; or the groups of a name, as in `2001-db8--1.isp.example`.
 const candidate = new RegExp(
-  String.raw`${dotted.source}|(?:(?<!\w)[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}(?:\.\d{1,3})*(?!\w)`,
+  String.raw`${run.source}|(?:(?<!\w)[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}(?:(?:\.\d{1,3}){3})?|(?<![\da-f])[23][\da-f]{3}(?:-[\da-f]{0,4}){2,7}(?!\w)`,
   'giu',
 );
 
