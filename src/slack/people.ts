@@ -77,7 +77,7 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       cache: Cache<Lookup<T>>,
       { method, id = '', fresh }: { method: keyof typeof tiers; id?: string; fresh?: boolean | undefined },
       call: (client: WebClient) => Promise<T>,
-      failing: { readonly refused: T; readonly unread: T },
+      failing: { readonly refused: T; readonly unread: T; readonly absent?: T },
     ): Promise<T> => {
       const budget = budgets.get(method);
       const isStale = ({ at, pause }: Lookup<T>): boolean =>
@@ -98,7 +98,8 @@ export function createPeople(options: PeopleOptions): PeopleOf {
           const askedMs = error instanceof WebAPIRateLimitedError ? error.retryAfter * 1000 : 0;
           const reason = askedMs > 0 ? 'ratelimited' : (readSlackError(error) ?? 'no-answer');
           const meaning = readCode(reason);
-          if (meaning === 'absent' || meaning === 'place') return { value: failing.refused, at };
+          if (meaning === 'absent' || meaning === 'place')
+            return { value: failing.absent ?? failing.refused, at };
           // Until an admin changes something; every other failure passes.
           const lasting = meaning === 'lacking';
           reportMissing({ lookup, reason, lasting });
@@ -128,9 +129,11 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       missingScopes: () =>
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
       profile(id, { fresh } = {}) {
-        const read = async ({ users }: WebClient) =>
-          toProfile((await users.info({ user: id })).user ?? {}, installation);
-        const failing = { refused: undefined, unread };
+        const read = async ({ users }: WebClient) => {
+          const { user } = await users.info({ user: id });
+          return user ? toProfile(user, installation) : unread;
+        };
+        const failing = { refused: undefined, unread, absent: unknown };
         return look<Profile | undefined>(profiles, { method: 'users.info', id, fresh }, read, failing);
       },
       members(stored, { fresh } = {}) {
@@ -155,6 +158,8 @@ export function createPeople(options: PeopleOptions): PeopleOf {
 }
 
 const unread: Profile = { admin: false, foreign: false, deleted: false, timeZone: undefined, unread: true };
+/** Somebody whom Slack does not know there is no member. */
+const unknown: Profile = { admin: false, foreign: true, deleted: false, timeZone: undefined };
 
 /** In an organization a group is stored as `T…/S…`: its token reads the groups of one named workspace. */
 function findGroup(stored: string, { enterpriseId, teamId }: Installation) {

@@ -68,12 +68,21 @@ test('equal ids in two workspaces are two people', async () => {
   expect((await peopleOf(beta).profile('U0ALICE00'))?.admin).toBe(false);
 });
 
-test('a guest of another organization is foreign, and an unknown id has no profile', async () => {
+test('a guest of another organization is foreign', async () => {
   const people = peopleOf(acme);
   expect(await people.profile('U0EVE0000')).toMatchObject({ foreign: true, admin: false });
-  expect(await people.profile('U0NOBODY0')).toBeUndefined();
   expect(people.missingScopes()).toEqual([]);
 });
+
+test.each(['user_not_found', 'users_not_found', 'user_not_visible', 'user_disabled'])(
+  'somebody of whom Slack says %s is no member',
+  async (code) => {
+    slack.script.fail('users.info', code, 1);
+    const people = peopleOf(acme);
+    expect(await people.profile('U0ALICE00')).toMatchObject({ foreign: true, admin: false });
+    expect(people.missingScopes()).toEqual([]);
+  },
+);
 
 const corp: Installation = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000' };
 const inCorp = { enterprise_id: 'E0CORP0000', teams: ['T0CORPONE'] };

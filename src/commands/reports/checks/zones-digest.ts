@@ -75,7 +75,8 @@ const urgency = [
   'limit-foretold',
   'no-certificate',
 ] as const;
-type Flag = (typeof urgency)[number];
+/** Also the hostname without a certificate, to know later whether it is there. */
+type Flag = (typeof urgency)[number] | `without:${string}`;
 
 type KnownZone = Named & { readonly flags: readonly Flag[] };
 
@@ -107,7 +108,7 @@ function readBaseline(stored: ZoneBaseline | OldBaseline): ReadonlyMap<string, K
 
 const states: readonly Attention[] = ['suspended', 'disabled', 'no-certificate', 'near-limit'];
 
-type News = `${'is' | 'was'} ${Attention}` | 'gone' | 'new';
+type News = `${'is' | 'was'} ${Attention}` | 'no limit' | 'no hostname' | 'gone' | 'new';
 
 /** What zones are reported for, in order. */
 const news: Readonly<Record<News, readonly [weight: number, sign: string, words: string]>> = {
@@ -117,8 +118,10 @@ const news: Readonly<Record<News, readonly [weight: number, sign: string, words:
   'is near-limit': [3, ':warning:', 'now above 80% of the limit'],
   'was suspended': [6, ':white_check_mark:', 'no longer suspended'],
   'was disabled': [6, ':white_check_mark:', 'enabled again'],
-  'was no-certificate': [6, ':white_check_mark:', 'with certificate again'],
-  'was near-limit': [6, ':white_check_mark:', 'below 80% of the limit again'],
+  'was no-certificate': [6, ':white_check_mark:', 'no longer without certificate'],
+  'no hostname': [6, ':heavy_minus_sign:', 'without the hostname that had no certificate'],
+  'was near-limit': [6, ':white_check_mark:', 'now below 80% of the limit'],
+  'no limit': [6, ':heavy_minus_sign:', 'no longer limited'],
   gone: [4, ':heavy_minus_sign:', 'gone'],
   new: [6, ':heavy_plus_sign:', 'new'],
 };
@@ -305,6 +308,8 @@ async function walkZones(
     const were = before?.get(zone.id)?.flags ?? [];
     const flags: Flag[] = attentionReasons(zone);
     if (flags.length > 0) attention += 1;
+    const [without] = zone.hostnamesWithoutCertificate;
+    if (without !== undefined) flags.push(`without:${without.slice(0, 80)}`);
     const reached = findLimit(zone, now);
     const reaches = reached?.reaches?.toISOString();
     if (reached) {
@@ -320,7 +325,10 @@ async function walkZones(
       'near-limit': !zone.isUnlimited && !(zone.bandwidthLimit && zone.bandwidthUsed !== undefined),
     };
     // What is no longer reported has not recovered.
-    const kept = were.filter((flag) => !flags.includes(flag) && isUnreported[flag as Attention]);
+    const kept = were.filter(
+      (flag) =>
+        !flags.includes(flag) && isUnreported[flag.replace(/^without:.*/su, 'no-certificate') as Attention],
+    );
     present.push([zone.id, flattenName(zone.name), ...flags, ...kept]);
     if (flags.length > 0) troubled.push({ zone, flags, why: explainFlags(zone, flags, reaches) });
     if (!missing.delete(zone.id)) tell('new', zone);
@@ -329,7 +337,7 @@ async function walkZones(
       // A line about its limit says more.
       const hasLine = state === 'near-limit' && reached !== undefined;
       if (is && !was && !hasLine) tell(`is ${state}`, { ...zone, name: nameFor(zone, state) });
-      if (was && !is && !isUnreported[state]) tell(`was ${state}`, zone);
+      if (was && !is && !isUnreported[state]) tell(nameRecovery(zone, state, were), zone);
     }
   }
   // In a list that is not whole nobody knows whether they left.
@@ -369,6 +377,14 @@ function explainFlags(
     urgency.map((flag) => flags.includes(flag) && words[flag]),
     ', ',
   );
+}
+
+/** What ended it, as far as that is known. */
+function nameRecovery(zone: ZoneSummary, state: Attention, were: readonly Flag[]): News {
+  if (state === 'near-limit' && zone.isUnlimited) return 'no limit';
+  const without = were.find((flag) => flag.startsWith('without:'))?.slice(8);
+  const isThere = without === undefined || zone.hostnames.some((name) => name.startsWith(without));
+  return state === 'no-certificate' && !isThere ? 'no hostname' : `was ${state}`;
 }
 
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {

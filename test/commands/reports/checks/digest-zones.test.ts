@@ -39,14 +39,15 @@ test('a first run has its limits once, and no change', async () => {
   expect(told.thread).toMatchSnapshot('told, thread');
 });
 
+const hostname = (HasCertificate: boolean) => ({ Id: 1, Value: 'www.shop.example', HasCertificate });
+
 test.each([
-  ['is reported as well', { Enabled: true, Hostnames: [] }, 2],
+  ['is reported as well', { Enabled: true, Hostnames: [hostname(true)] }, 2],
   ['is no longer reported', { Enabled: null, Hostnames: null }, 0],
 ])('what %s: recovered is only the former', async (_, members, recovered) => {
-  const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
   const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     (data) => {
-      data.zones = [makeZone(1001, 'shop', { Enabled: false, Hostnames: [hostname] as never })];
+      data.zones = [makeZone(1001, 'shop', { Enabled: false, Hostnames: [hostname(false)] as never })];
     },
     (data) => {
       data.zones = [makeZone(1001, 'shop', members as never)];
@@ -57,14 +58,13 @@ test.each([
 
 test('what went wrong with zones, what was mended, what came and went', async () => {
   const plain = ['shop', 'media', 'docs', 'blog'].map((name, index) => makeZone(1001 + index, name));
-  const hostname = { Id: 1, Value: 'www.shop.example', HasCertificate: false };
   const told = await (await createDigestScenario()).runDaily('2026-11-03', [
     (data) => {
       data.zones = [...plain, makeZone(1009, 'old <!channel>', { Enabled: false })];
     },
     (data) => {
       data.zones = [
-        makeZone(1001, 'shop', { Hostnames: [hostname] as never }),
+        makeZone(1001, 'shop', { Hostnames: [hostname(false)] as never }),
         makeZone(1002, 'media', { Suspended: true }),
         makeZone(1003, 'docs', { Enabled: false }),
         makeZone(1010, 'fresh'),
@@ -142,6 +142,18 @@ test('limits: what is new comes first, then the soonest; reaching it is new once
   const later = [zone('1', 41), zone('2', 100), zone('3', 100), zone('4', 50)];
   const second = await collect(later, first.baseline);
   expect([listNews(first), listNews(second)]).toMatchSnapshot();
+});
+
+const insecure = { ...zone('3', 0), hostnames: ['a.example'], hostnamesWithoutCertificate: ['a.example'] };
+
+test.each<[what: string, before: ZoneSummary, after: Partial<ZoneSummary>]>([
+  ['its certificate', insecure, { hostnamesWithoutCertificate: [] }],
+  ['its hostname removed', insecure, { hostnames: ['b.example'], hostnamesWithoutCertificate: [] }],
+  ['less used', zone('4', 90), { bandwidthUsed: 10 }],
+  ['its limit removed', zone('4', 90), { bandwidthLimit: undefined, isUnlimited: true }],
+])('a zone with %s is told as that', async (_, before, after) => {
+  const { baseline } = await collect([before]);
+  expect(listNews(await collect([{ ...before, ...after }], baseline))).toMatchSnapshot();
 });
 
 test('of a list that is not whole no zone left, and none joins when it is whole again', async () => {
