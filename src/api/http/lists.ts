@@ -59,6 +59,8 @@ const concurrentPages = 4;
 /** Elements of one list: the bound for a service that always says "more", and for what is held in memory. */
 const maxElements = 250_000;
 const maxPages = maxElements / pageLength;
+/** As many may be read without a turn. */
+const unreserved = 5_000;
 
 type Project<T> = (raw: unknown, reply: Reply) => T | undefined;
 
@@ -115,12 +117,13 @@ export function createPages(
     let skipped = 0;
     let total = 0;
     let hasFailed = false;
-    const isEnough: Enough = (count) => hasFailed || enough(count);
-    const get = (page: number) =>
-      read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
+    const get = (page: number, most = maxElements) => {
+      const isEnough: Enough = (count) => hasFailed || count > most || enough(count);
+      return read({ page, perPage: pageLength, search }, project, isEnough).catch((error: unknown) => {
         hasFailed = true;
         throw error;
       });
+    };
     const add = (page: Awaited<ReturnType<typeof get>>): boolean => {
       const before = kept.size;
       skipped += page.skipped;
@@ -132,11 +135,15 @@ export function createPages(
       return more && kept.size > before;
     };
 
-    const first = await get(1);
-    let goesOn = add(first);
+    const first = await get(1, unreserved);
+    // A service that does not page sends all at once: a long list is read again, in its turn.
+    const isAll = first.kept.length > unreserved;
+    let goesOn = isAll || add(first);
     const known = Math.ceil(total / Math.max(1, first.kept.length + first.skipped));
     if (goesOn)
-      await takeTurn(total, async () => {
+      // Where no total is known the list waits until no other is read.
+      await takeTurn(total > kept.size ? total : maxElements, async () => {
+        if (isAll) goesOn = add(await get(1));
         for (let next = 2; goesOn && next <= maxPages && !enough(0); ) {
           const count = Math.max(1, Math.min(concurrentPages, known - next + 1));
           const pages = await Promise.all(Array.from({ length: count }, (_, nth) => get(next + nth)));

@@ -268,6 +268,28 @@ test('large lists wait, whatever they are read for', async () => {
   await Promise.all(reads);
 });
 
+test.each<[string, (items: object[], page: number) => unknown]>([
+  ['sends every zone at once', () => numbers(1, 6_000).map(zone)],
+  ['tells no total', (items, page) => ({ Items: items, HasMoreItems: page < 6 })],
+])('of a service that %s one long list is read at a time', async (_, answer) => {
+  const held = Promise.withResolvers<void>();
+  let readers = 0;
+  const cdn = await startStubCdn(async ({ query, headers }) => {
+    const page = Number(query['page']);
+    const first = !cdn.requests.slice(0, -1).some((one) => one.headers['accesskey'] === headers['accesskey']);
+    if (!first) readers += 1;
+    if (!first) await held.promise;
+    return answer(page > 6 ? [] : numbers((page - 1) * 1000 + 1, page * 1000).map(zone), page);
+  });
+  const createClient = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.url });
+  const reads = ['one', 'two'].map((key) => createClient.withKey(new Secret(key)).pullZones.all());
+  await expect.poll(() => cdn.requests.length).toBe(3);
+  await turn();
+  expect(readers).toBe(1);
+  held.resolve();
+  for (const { zones } of await Promise.all(reads)) expect(zones).toHaveLength(6_000);
+});
+
 test('people with the same key share one read of all zones, and one of them may give up', async () => {
   const cdn = await startStubCdn(account(2_500));
   const createClient = createCdn({ apiUrl: cdn.url, originLoggingUrl: cdn.url });
