@@ -82,9 +82,10 @@ async function runCommand(command: string): Promise<Secret> {
 }
 
 async function readFrom(path: string, source: string): Promise<ReadKeyring> {
-  const [{ mode }, text] = await Promise.all([stat(path), readFile(path, 'utf8')]).catch((error: unknown) => {
+  const reading = Promise.all([stat(path), readFile(path, 'utf8')]);
+  const [{ mode }, text] = await reading.catch(({ code }: NodeJS.ErrnoException) => {
     throw new UserError(
-      `The key file ${path} cannot be read (${codeOf(error)}).`,
+      `The key file ${path} cannot be read (${code}).`,
       'Check the path (ENCRYPTION_KEYS_FILE, or DATA_DIR where that is not set) and that the bot may read it.',
     );
   });
@@ -104,8 +105,8 @@ export function parseKeyring(text: Secret, source: string): ReadKeyring {
   for (const entry of text.reveal().match(/[^,\s]+/g) ?? []) {
     const refuse = (problem: string): UserError =>
       new UserError(`${source}: entry ${keys.length + 1} ${problem}.`, form);
-    const [id, encoded] = entry.split(/:(.*)/);
-    if (id === undefined || encoded === undefined) throw refuse('has no key ID: the colon is missing');
+    const [id = '', encoded] = entry.split(/:(.*)/);
+    if (encoded === undefined) throw refuse('has no key ID: the colon is missing');
     if (!isKeyId(id)) throw refuse('has a bad key ID: 1 to 32 letters, digits, - or _');
     if (!/^[\w+/-]+={0,2}$/.test(encoded)) throw refuse('holds a key that is not base64');
     const bytes = Buffer.from(encoded, 'base64');
@@ -145,8 +146,4 @@ async function createKeyFile(path: string): Promise<boolean> {
   await writeFile(`${path}.tmp`, `${createKeyEntry().reveal()}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.tmp`, path);
   return true;
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
 }

@@ -111,8 +111,7 @@ function readParts(sealed: string): { readonly keyId: string; readonly jwe: Flat
   // A value has one spelling: otherwise the unused bits at the end of a part could be changed without notice.
   const isCanonical = parts.every((part) => Buffer.from(part, 'base64url').toString('base64url') === part);
   const keyId = parts.length === 5 && isCanonical ? readHeaderKeyId(header) : undefined;
-  if (!keyId || !encryptedKey || !iv || !tag)
-    throw new SealError('malformed', 'A stored value is not in the form of a sealed value.');
+  if (!keyId) throw new SealError('malformed', 'A stored value is not in the form of a sealed value.');
   return { keyId, jwe: { protected: header, encrypted_key: encryptedKey, iv, ciphertext, tag } };
 }
 

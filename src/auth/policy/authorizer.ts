@@ -80,8 +80,7 @@ export function createAuthorizer(options: {
       const { unread: missed = [] } = seen;
       const isKnown = options.isKnownByKey && !fresh && isUnread(seen) && (await isLinked(own, fresh));
       const actor = isKnown ? { ...seen, unread: missed.filter((what) => what !== 'person') } : seen;
-      if (actor.foreign || needs === 'none' || needs === 'admin')
-        return decide(initialPolicy, actor, channelId, needs);
+      if (needs === 'none' || needs === 'admin') return decide(initialPolicy, actor, channelId, needs);
       const [rules, hasKey] = await Promise.all([policy({ fresh }), isLinked(own, fresh)]);
       const named = needs === 'read' || rules.operators.includes(own);
       const { groups, unread } = await findGroups(people, own, named ? [] : rules.operatorGroups, { fresh });

@@ -41,9 +41,12 @@ test('says who, what, about whom, with which facts, when and for which request',
     detail: { rows: 12, whole: true, channel: 'C0OPS0000' },
     requestId: 'ABCD2345',
   } as const;
-  await audit.record(entry);
+  expect((await audit.check(acme, 10)).head).toBeUndefined();
+  await audit.record({ ...entry, detail: { ...entry.detail, unknown: undefined } });
   const hash = expect.stringMatching(/^[0-9a-f]{64}$/);
   expect(await audit.recent(acme, 10)).toEqual([{ ...entry, seq: 1, at, prevHash: '0'.repeat(64), hash }]);
+  await audit.record({ tenant: acme, actor: 'system', event: 'keyring-changed' });
+  expect(await audit.recent(acme, 1)).toMatchObject([{ subject: null, requestId: null, detail: {} }]);
 });
 
 test('the newest come first, and no other tenant sees them', async () => {
@@ -200,10 +203,13 @@ test.each<[string, string, number]>([
   ['whom it concerned', 'subject = null', 1],
   ['when', `at = at + interval '1 second'`, 3],
   ['a time that is none', `at = 'infinity'`, 3],
+  ['a time far away', `at = '294276-01-01'`, 3],
   ['a fact', `detail = '{"rows": 1}'`, 1],
   ['one more fact', `detail = detail || '{"x": 1}'`, 1],
   ['facts that are a list', `detail = '[]'`, 1],
   ['facts that are nothing', `detail = 'null'`, 1],
+  ['facts that are a text', `detail = '"x"'`, 1],
+  ['a fact that is a list', `detail = '{"x": [1]}'`, 1],
   ['the request id', `request_id = 'A'`, 2],
   ['a hash', `hash = repeat('a', 64)`, 2],
 ])('%s is noticed in the record that was altered', async (_name, change, seq) => {

@@ -2,8 +2,14 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { createAudit, verifyChain } from '../../../src/auth/audit/audit.ts';
 import type { Person } from '../../../src/auth/identity.ts';
-import { createKeyStore, type KeyStore, requireKey } from '../../../src/auth/keys/key-store.ts';
-import { createSealer, SealError } from '../../../src/auth/keys/sealing.ts';
+import { createInstallations, installationsTable } from '../../../src/auth/installations.ts';
+import {
+  createKeyStore,
+  type KeyStore,
+  linkedKeysTable,
+  requireKey,
+} from '../../../src/auth/keys/key-store.ts';
+import { createSealer, openSlot, SealError } from '../../../src/auth/keys/sealing.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import type { Schema } from '../../../src/store/schema.ts';
@@ -76,6 +82,38 @@ test('equal user ids in two workspaces are two people, in those of one organizat
   expect(await keyStore.reveal(alice)).toBeUndefined();
   expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe(otherAlice.teamId);
   expect((await keyStore.reveal({ ...inCorp, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('T0CORPONE');
+
+  await keyStore.link({ ...inCorp, teamId: 'T0CORPTWO', userId: 'U0BOB0000' }, new Secret('of Bob'));
+  const found = [inCorp.enterpriseId, otherAlice.teamId].map((tenant) =>
+    keyStore.usersOfTeam(tenant, 'T0CORPONE'),
+  );
+  expect(await Promise.all(found)).toEqual([[inCorp.userId], []]);
+});
+
+test('a slot opens by its owner, or by its tenant where that is the owner', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const sealer = createSealer(await createKeyring());
+  const now = () => at;
+  for (const person of [alice, bob])
+    await createKeyStore({ db, sealer, now }).link(person, new Secret(person.userId));
+  const tenant = alice.teamId;
+  const installation = { team: { id: tenant }, user: { id: alice.userId }, bot: { token: 'xoxb' } };
+  const open = async (...slot: [typeof linkedKeysTable, string]) =>
+    (await openSlot(db, sealer, slot[0], { tenant, userId: slot[1] }))?.reveal();
+  expect(await open(linkedKeysTable, bob.userId)).toBe(bob.userId);
+  expect(await open(linkedKeysTable, 'U0NOBODY0')).toBeUndefined();
+  expect(await open(installationsTable, '')).toBeUndefined();
+  await createInstallations({ db, sealer, now }).storeInstallation(installation as never);
+  expect(await open(installationsTable, '')).toContain('xoxb');
+});
+
+test('what goes wrong otherwise while a key is opened is no wrong key, and not recorded as one', async () => {
+  const { db } = await embedded.emptyDatabase();
+  const sealer = { ...createSealer(await createKeyring()), open: () => Promise.reject(new Error('a bug')) };
+  const keyStore = createKeyStore({ db, sealer, now: () => at });
+  await keyStore.link(alice, new Secret('key'));
+  await expect(keyStore.reveal(alice)).rejects.toThrow('a bug');
+  expect(await createAudit({ db, now: () => at }).recent(alice.teamId, 5)).toHaveLength(1);
 });
 
 test('an older copy of a row that is put back does not open, is recorded, and connecting again mends it', async () => {

@@ -50,6 +50,22 @@ test('a link opens for its person, for ten minutes, is still known for a day, an
   expect(await links.stateOf(token)).toBe('expired');
   links.later(1);
   expect(await links.find(token)).toBeUndefined();
+  expect(await links.find('never made')).toBeUndefined();
+});
+
+test.each([
+  ['a person', { user_id: alice.userId }, ['U0BOB0000', 'T0BETA000']],
+  ['a workspace', { team_id: 'T0ACME000' }, ['T0BETA000']],
+  ['everybody', {}, ['T0BETA000']],
+])('the links of %s are forgotten, and those of no one else', async (_, whose, stay) => {
+  const links = await linksOn(await embedded.emptyDatabase());
+  const people = [alice, bob, { ...alice, teamId: 'T0BETA000' }];
+  const made = await Promise.all(people.map(links.make));
+  await links.forget({ tenant: 'T0ACME000', ...whose });
+  const open = await Promise.all(made.map(links.find));
+  expect(open.flatMap((link) => (link ? [link.person] : []))).toEqual(
+    people.filter(({ teamId, userId }) => stay.includes(teamId) || stay.includes(userId)),
+  );
 });
 
 test('only tokens made under this keyring are tokens, also after the first key changed', async () => {
@@ -163,7 +179,8 @@ test('whoever makes or is shown a token has it among the secrets that do not lea
     await findKindsAfter(() => links.find(made[0]), made[0]),
     await findKindsAfter(() => tokens.make(alice, { name: 'laptop', days: 1 })),
     await findKindsAfter(() => tokens.find(made[1]), made[1]),
-  ]).toEqual([['link-token'], ['link-token'], ['client-token'], ['client-token']]);
+    await findKindsAfter(() => tokens.find('what-strangers-send-1'), 'what-strangers-send-1'),
+  ]).toEqual([['link-token'], ['link-token'], ['client-token'], ['client-token'], []]);
 });
 
 describe.each(engines.both)('on $name', ({ skip, emptyDatabase }) => {

@@ -157,6 +157,7 @@ test.each([
   ['too few parts', 'malformed', 'v1.a.b.c'],
   ['too many parts', 'malformed', 'v1.YQ.YQ.YQ.YQ.YQ.YQ'],
   ['a header that is not JSON', 'malformed', 'v1.YQ.YQ.YQ.YQ.YQ'],
+  ['a header alone', 'refused', `v1.${Buffer.from(`{"kid":"${sealer.keyId}"}`).toString('base64url')}....`],
   [
     'a header without a key id',
     'malformed',

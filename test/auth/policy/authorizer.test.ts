@@ -91,8 +91,11 @@ describe('while Slack does not say who people are', () => {
 
   test('an admin of the configuration is one, but not somebody whose organization is not known', async () => {
     const options = { profile: unread, admins: [person.userId] };
-    const { authorizer } = await setUp({}, options);
+    const { authorizer, asked } = await setUp({}, options);
     expect((await authorizer.decide('admin', undefined)).allowed).toBe(true);
+    expect(asked).toEqual([]);
+    const byKey = (await setUp({}, { ...options, foreign: undefined, isKnownByKey: true })).authorizer;
+    expect((await byKey.decide('admin', undefined)).allowed).toBe(true);
     const elsewhere = (await setUp({}, { ...options, foreign: undefined })).authorizer;
     expect((await elsewhere.decide('admin', undefined)).reason).toBe('unknown');
     expect((await elsewhere.decide('none', undefined)).reason).toBe('unknown');
@@ -115,6 +118,8 @@ describe('while Slack does not say who people are', () => {
 
   test('a group that cannot be read makes an operator unknown, unless they are named', async () => {
     const byGroup = await setUp({ operatorGroups: ['S1'] }, { members: undefined });
+    expect((await byGroup.authorizer.decide('read', undefined)).allowed).toBe(true);
+    expect(byGroup.asked).toEqual([]);
     expect((await byGroup.authorizer.decide('change', undefined)).reason).toBe('unknown');
     expect((await byGroup.authorizer.actor()).unread).toEqual(['S1']);
     await expect(decidePosting(byGroup.authorizer, 'export', 'C1')).rejects.toThrow(RolesUnknown);
@@ -132,6 +137,7 @@ test('somebody who was taken out of the group after a read cannot export or shar
   expect((await authorizer.decide('export', 'C1')).allowed).toBe(true);
   expect((await authorizer.decide('export', 'C1', { fresh: true })).reason).toBe('not-operator');
   expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('not-operator');
+  expect((await decidePosting(authorizer, 'answer', 'C1')).allowed).toBe(true);
 });
 
 test('who decides is read afresh, also about themselves: demoted or deactivated a moment ago', async () => {
@@ -145,7 +151,8 @@ test('who decides is read afresh, also about themselves: demoted or deactivated 
 
 test('exports and shared answers go by the settings of now: channels, caps, and the key', async () => {
   const { authorizer, policy, save, keyStore } = await setUp({ operators: [person.userId] });
-  expect((await decidePosting(authorizer, 'export', 'C1')).allowed).toBe(true);
+  const { reason, trace } = await decidePosting(authorizer, 'export', 'C1');
+  expect([reason, trace.at(-1)?.rule]).toEqual(['operator', 'destination']);
   expect((await decidePosting(authorizer, 'answer', 'C1')).allowed).toBe(true);
   await save({ ...policy, exportChannels: ['C2'], postChannels: ['C3'] }, 1);
   expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('other-channel');
@@ -156,6 +163,8 @@ test('exports and shared answers go by the settings of now: channels, caps, and 
   await save({ ...policy, caps: { C2: 'none' } }, 2);
   expect((await decidePosting(authorizer, 'export', 'C2')).reason).toBe('channel-cap');
   expect((await decidePosting(authorizer, 'answer', 'C2')).reason).toBe('channel-cap');
+  await save({ ...policy, operators: [], exportChannels: ['C2'] }, 3);
+  expect((await decidePosting(authorizer, 'export', 'C1')).reason).toBe('not-operator');
   await keyStore.forget(person);
   expect((await authorizer.decide('read', undefined)).allowed).toBe(true);
   expect((await decidePosting(authorizer, 'answer', 'C1')).reason).toBe('no-key');
@@ -167,6 +176,7 @@ test('people of another organization are refused everything, and Slack is asked 
     expect((await named.authorizer.decide(right, undefined)).reason).toBe('foreign');
   expect(await named.authorizer.actor()).toMatchObject({ foreign: true, linked: false });
   expect(named.asked).toEqual([]);
+  expect((await named.authorizer.actor({ userId: 'U0BEN0000' })).foreign).toBe(false);
   const byProfile = await setUp({}, { foreign: undefined, profile: { ...member, foreign: true } });
   expect((await byProfile.authorizer.decide('none', undefined)).reason).toBe('foreign');
   const here = await setUp({}, { profile: { ...member, foreign: true } });
@@ -202,7 +212,9 @@ test('those are admins whom the configuration or a profile of now says so, never
 });
 
 test('deactivated people, those of other organizations and mistyped ids are none', async () => {
-  const people = peopleWith({ U1: { deleted: true }, U2: { foreign: true } }, ['U1', 'U2', 'U9']);
+  // That groups cannot be read says nothing of admins.
+  const missing = [{ lookup: 'groups', reason: 'missing_scope', lasting: true }] as const;
+  const people = peopleWith({ U1: { deleted: true }, U2: { foreign: true } }, ['U1', 'U2', 'U9'], missing);
   expect(await findOtherAdmins(people, [], 'U5')).toEqual([]);
 });
 
@@ -259,6 +271,21 @@ test('an approver behind another one and a hundred who are gone is found', async
     needsTwo,
   );
   expect(computeQuorum(needsTwo, 'destroy', candidates, 'U').able).toEqual(['U2A', 'U2B']);
+});
+
+test.each([
+  ['as many can approve as any settings ask for', {}],
+  ['Slack does not answer for one', { unread: true } as const],
+])('no more approvers are looked up once %s', async (_, first) => {
+  const ids = others(60);
+  const asked: string[] = [];
+  const people = peopleOfGroup({ ...profilesOf(ids), [ids[0] ?? '']: first }, ids);
+  const profile: People['profile'] = (id) => {
+    asked.push(id);
+    return people.profile(id);
+  };
+  await findApproverCandidates({ ...people, profile }, needsTwo);
+  expect(asked).toHaveLength(40);
 });
 
 test('an approver whom Slack does not tell of is neither able nor missing', async () => {
@@ -388,6 +415,8 @@ test('people whom the bot has met are those of this tenant, admins first; a refu
   expect(await refusedAs('not-admin')).toEqual(['U0ADMINACME']);
   expect(await refusedAs('no-key')).toEqual([]);
   expect(await refusedAs('not-admin', peopleWith({ U0ADMINACME: unread }))).toEqual([]);
+  const failing = { ...people, profile: () => Promise.reject(new Error('a bug')) };
+  await expect(refusedAs('not-admin', failing)).rejects.toThrow('a bug');
 });
 
 test('is not saved where it cannot be recorded', async () => {
@@ -425,5 +454,13 @@ test('settings that cannot be read allow nothing', async () => {
     .insertInto('policies')
     .values({ ...row, changed_by: 'U0ALICE00', changed_at: new Date() })
     .execute();
-  await expect(policiesOn(database).current(acme)).rejects.toThrow(/invalid_type/);
+  const policies = policiesOn(database);
+  await expect(policies.current(acme)).rejects.toThrow(/invalid_type/);
+  // What mends them, and what needs no settings, does not read them.
+  const keyStore = createKeyStore({ db: database.db, sealer: createSealer(await createKeyring()), now });
+  const people = peopleWith({ [person.userId]: { admin: true } });
+  const authorizer = createAuthorizer({ person, foreign: false, policies, people, keyStore });
+  await expect(authorizer.decide('read', undefined)).rejects.toThrow(/invalid_type/);
+  for (const needs of ['none', 'admin'] as const)
+    expect((await authorizer.decide(needs, undefined)).allowed).toBe(true);
 });

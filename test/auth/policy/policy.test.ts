@@ -225,6 +225,10 @@ test.each([{ foreign: true }, { deleted: true }])('nobody has a role who is %j',
   const who = { ...actorFor('admin', true, false), ...gone };
   const nothing = { operator: false, approver: false, admin: false, may: [] };
   expect(computeRights(policy, who, undefined)).toEqual(nothing);
+  const roles = [true, false].map((admin) =>
+    computeRights(policy, { ...who, foreign: false, deleted: false, admin }, undefined),
+  );
+  expect(roles.map(({ admin }) => admin)).toEqual([true, false]);
 });
 
 describe('properties', () => {
