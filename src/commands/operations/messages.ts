@@ -68,7 +68,7 @@ export async function refreshMessages(tx: OutboxTrx, operation: Operation): Prom
   const messages = await findMessages(tx.db, operation);
   for (const { id } of messages.filter(isAlive)) await tx.outbox.edit(tx.db, id);
   const own = messages.filter(({ id }) => id.startsWith(requesterMessageId(operation.id)));
-  if (own.length > 0 && !own.some(isAlive)) await putSecondMessage(tx, operation);
+  if (!own.some(isAlive)) await putSecondMessage(tx, operation);
   const undone = operation.state === 'succeeded' && findUndone(operation.snapshot);
   if (!undone) return;
   const original = await findOperation(tx, operation.tenant, undone);

@@ -140,7 +140,7 @@ async function findForms({ db }: LedgerTransaction, { userId, ...place }: Person
     .where('state', 'not in', ['dead', 'unknown'])
     .where('changed_at', '>', new Date(since));
   const forms = (await rows.execute()).map(({ about }) => JSON.parse(about) as FormAbout);
-  return forms.filter((form) => form.userId === userId && form.at > since);
+  return forms.filter((form) => form.userId === userId);
 }
 
 async function storeProposal(tx: LedgerTransaction, proposal: Proposal) {

@@ -210,6 +210,12 @@ test('a request decided while its card is on its way to Slack is shown decided',
   expect(JSON.stringify(card)).not.toContain('approvals:approve');
 });
 
+test('an execution finds only what its workspace asked for', async () => {
+  const { operation, context, state, countSent } = await startApproved();
+  await executeOperationJob.run({ tenant: 'T0OTHER00', id: operation.id }, context);
+  expect([await state(), countSent()]).toEqual(['approved', 0]);
+});
+
 test('an execution whose key does not open moves nothing', async () => {
   const { db, execute, state, countSent } = await startApproved();
   await db.updateTable('linked_keys').set({ version: 1 }).execute();

@@ -302,6 +302,16 @@ test('offboarding cancels a person’s requests and destroys their values', asyn
   expect(await findValues()).toEqual([stays]);
 });
 
+test('what its person cancels meanwhile is left by the offboarding', async () => {
+  const { ledger, ask } = await start();
+  const id = await ask();
+  const stopping = cancelUnbegun(ledger, { person: olivia, tenant: acme });
+  expect(await Promise.all([stopping, cancel(ledger, id, olivia)])).toMatchObject([
+    [],
+    { kind: 'cancelled' },
+  ]);
+});
+
 test('a value is sealed, sent once and stored nowhere in the clear', async () => {
   const { ledger, database, audit, enqueued, ask, find } = await start();
   const id = await ask({ ...edit('s3cret-of-the-shop'), required: true }, olivia, freely);

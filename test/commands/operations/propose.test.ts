@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
+import type { People } from '../../../src/auth/identity.ts';
+import { createPolicies } from '../../../src/auth/policy/policies.ts';
+import type { Context } from '../../../src/commands/define.ts';
 import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import { cancelUnbegun, expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
 import { findWaitingFor, type Operation } from '../../../src/commands/operations/model.ts';
 import {
+  findHelp,
   propose,
   proposeByAssistant,
   sendFormByAssistant,
+  waitForOutcome,
 } from '../../../src/commands/operations/propose.ts';
 import type { Ledger } from '../../../src/commands/operations/transitions.ts';
 import { UserError } from '../../../src/errors.ts';
@@ -62,6 +67,31 @@ test('the same request that waits is answered again, another one is made', async
   const { id } = await proposeByAssistant(ledger, asked);
   expect((await proposeByAssistant(ledger, asked)).id).toBe(id);
   expect((await proposeByAssistant(ledger, another(2))).id).not.toBe(id);
+  const otherKind = { ...asked, kind: { ...asked.kind } };
+  expect((await proposeByAssistant(ledger, otherKind)).id).not.toBe(id);
+});
+
+test('nobody waits for the outcome of a request whose answer nobody takes any more', async () => {
+  const { ledger } = await start();
+  const operation = await propose(ledger, makeProposal(deletion, olivia, freely));
+  const context = { ledger, signal: AbortSignal.abort() } as unknown as Context;
+  expect(await waitForOutcome(operation, context)).toBe(operation);
+});
+
+test.each([
+  ['an admin who asks', anna.userId, 'settings'],
+  ['an admin whom others can ask', ben.userId, 'ask'],
+])('%s is named as help', async (_, admin, offer) => {
+  const { ledger, database } = await start();
+  const policies = createPolicies({ ...ledger, db: database.db });
+  const profile = async (id: string) => ({
+    admin: id === admin,
+    foreign: false,
+    deleted: false,
+    timeZone: undefined,
+  });
+  const people = { configuredAdmins: [admin], profile, missingScopes: () => [] } as unknown as People;
+  expect((await findHelp({ people, policies, person: anna })).offer).toBe(offer);
 });
 
 test.skipIf(postgres.skip)('of five requests side by side three are made', async () => {
@@ -100,10 +130,11 @@ test('at most twenty approvers get a card of their own', async () => {
 test('forms and requests together are three that are open, and ten a day', async () => {
   const { ledger, advance } = await start();
   const sendForm = (variableId: number) => sendFormOf(ledger, variableId);
-  // Those of workflows, and of others, do not count.
+  // Those of workflows and of others, and what the person asks for themselves, do not count.
   for (const other of [anna, { ...olivia, teamId: 'T0BETA000' }])
     for (let nth = 0; nth < 3; nth += 1) await sendFormOf(ledger, nth, other);
-  for (let nth = 0; nth < 3; nth += 1) await propose(ledger, { ...asked, via: 'workflow' });
+  for (const via of ['workflow', undefined])
+    for (let nth = 0; nth < 3; nth += 1) await propose(ledger, { ...asked, via });
   await proposeByAssistant(ledger, asked);
   // Side by side one form of a variable is sent.
   expect((await Promise.all([sendForm(1), sendForm(1), sendForm(2)])).toSorted()).toEqual([

@@ -12,8 +12,8 @@ import {
 import { operationKinds } from '../../../src/commands/operations/kinds/list.ts';
 import { readRequest } from '../../../src/commands/operations/model.ts';
 import { propose } from '../../../src/commands/operations/propose.ts';
-import { collectSignedParts, computeSeal } from '../../../src/commands/operations/seal.ts';
-import { commitToValue, storeValue } from '../../../src/commands/operations/values.ts';
+import { collectSignedParts, computeSeal, findSealProblem } from '../../../src/commands/operations/seal.ts';
+import { commitToValue, openValue, storeValue } from '../../../src/commands/operations/values.ts';
 import { UserError } from '../../../src/errors.ts';
 import { canonicalJson, type Json } from '../../../src/lib/canonical-json.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -175,6 +175,7 @@ test.each<
   ['too few approved it', [], async (bot, id) => [await forge(bot, id, 2, ben.userId, 'approved'), state(2)]],
   ['an approval was given at another time', [ben, carl], () => [approvals(`at = at + interval '1 minute'`)]],
   ['an approval was given by somebody else', [ben, carl], () => [approvals(`actor = 'U0NOBODY0'`)]],
+  ['an approval has no signature', [ben, carl], () => [approvals('mac = null')]],
 ])('an operation does not run where %s', async (_, approvers, tamperWith) => {
   const bot = await start();
   const id = await bot.ask(deletion, olivia, twoOfThree);
@@ -250,6 +251,19 @@ test('a keyring without its key voids it as key-gone', async () => {
   const { openReplica, database, ask } = await start();
   const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
   expect(brief(await approveNow(elsewhere, await ask(), ben))).toBe('void key-gone');
+});
+
+test('a value says whether its key is gone; what goes wrong otherwise is no reason to void', async () => {
+  const { ledger, openReplica, database, ask, find } = await start();
+  const operation = await find(await ask(edit('one'), olivia, freely));
+  const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
+  expect(await openValue(elsewhere, operation.row)).toEqual({ problem: 'key-gone' });
+  const fail = (): never => {
+    throw new Error('a bug');
+  };
+  const sealer = { ...ledger.sealer, open: async () => fail(), verify: fail };
+  await expect(openValue({ ...ledger, sealer }, operation.row)).rejects.toThrow('a bug');
+  expect(() => findSealProblem(sealer, operation)).toThrow('a bug');
 });
 
 test.each([

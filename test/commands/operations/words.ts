@@ -23,6 +23,7 @@ export const says = {
   needsOneApproval: /needs 1 approval/,
   approved: (volumeId = '') => new RegExp(`Approved\\. It runs now[^]*${volumeId}`),
   ownRequest: /You requested this/,
+  ownDenial: /You asked for this yourself/,
   notAnApprover: /needs the approver role/,
   notAnOperator: /needs the operator role/,
   noSuchRequest: /This request no longer exists/,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { ApiError, type ApiErrorFacts } from '../../../../src/api/http/errors.ts';
 import { approve } from '../../../../src/commands/operations/approvals.ts';
 import { executeOperationJob } from '../../../../src/commands/operations/execute.ts';
-import { indexKinds, type Kind } from '../../../../src/commands/operations/kinds/kind.ts';
+import { type Execution, indexKinds, type Kind } from '../../../../src/commands/operations/kinds/kind.ts';
 import { operationKinds } from '../../../../src/commands/operations/kinds/list.ts';
 import { findOperation } from '../../../../src/commands/operations/model.ts';
 import { propose } from '../../../../src/commands/operations/propose.ts';
@@ -69,6 +70,75 @@ test('a kind of one file and one line is requested, approved, sent once, told an
     kind: 'zone-purge',
     zone: '4711',
   });
+});
+
+const says = 'What the CDN says';
+const outcomes: readonly [string, Omit<ApiErrorFacts, 'operation'>, object][] = [
+  [
+    'never reached the CDN',
+    { code: 'unreachable', sent: false },
+    { state: 'failed', outcome: { word: 'not-sent' } },
+  ],
+  ['got no answer', { code: 'timeout', sent: true }, { state: 'unknown', outcome: { word: 'unanswered' } }],
+  [
+    'was refused for its key with 401',
+    { code: 'key_refused', status: 401, sent: true, serviceMessage: says },
+    { state: 'failed', outcome: { word: 'key-refused', facts: { reference: expect.any(String) as string } } },
+  ],
+  [
+    'was refused for its key with 403',
+    { code: 'key_refused', status: 403, sent: true, serviceMessage: says },
+    { state: 'failed', outcome: { word: 'key-refused', facts: expect.objectContaining({ says }) as object } },
+  ],
+  [
+    'was refused with 401 for another reason',
+    { code: 'refused', status: 401, sent: true, serviceMessage: says },
+    { state: 'failed', outcome: { word: 'refused', facts: expect.objectContaining({ says }) as object } },
+  ],
+];
+
+test.each(outcomes)('what is known of a request that %s', async (_, facts, expected) => {
+  const error = new ApiError({ operation: 'purge', ...facts });
+  const failing: typeof purge = { ...purge, send: () => Promise.reject(error) };
+  const harness = await startJobs(await embedded.emptyDatabase(), { changeApprovals: 0 }, [failing]);
+  const { ledger, policy, context } = harness;
+  const proposal = { requester, channelId: undefined, reason: undefined, snapshot: 1, policy, approvers: [] };
+  const { tenant, id } = await propose(ledger, { ...proposal, kind: failing, request: { zoneId: '1' } });
+  await executeOperationJob.run({ tenant, id }, context);
+  const { state, outcome } = (await findOperation(ledger, tenant, id)) ?? {};
+  expect({ state, outcome }).toMatchObject(expected);
+  if (facts.status === 401 && facts.code === 'key_refused') expect(outcome?.facts?.['says']).toBeUndefined();
+});
+
+test('a kind without a key is sent without one, and cannot ask the CDN', async () => {
+  const ways = [
+    async () => ({ state: 'succeeded', outcome: { word: 'done' } }) as const,
+    async ({ cdn }: Execution) => {
+      cdn();
+      return { state: 'succeeded', outcome: { word: 'done' } } as const;
+    },
+  ];
+  for (const [nth, send] of ways.entries()) {
+    const keyless: typeof purge = { ...purge, keyless: true, send };
+    const harness = await startJobs(await embedded.emptyDatabase(), { changeApprovals: 0 }, [keyless]);
+    const { ledger, policy, context, db } = harness;
+    const proposal = {
+      requester,
+      channelId: undefined,
+      reason: undefined,
+      snapshot: 1,
+      policy,
+      approvers: [],
+    };
+    const { tenant, id } = await propose(ledger, { ...proposal, kind: keyless, request: { zoneId: '1' } });
+    // A key that does not open is not looked at.
+    await db.updateTable('linked_keys').set({ version: 1 }).execute();
+    const running = executeOperationJob.run({ tenant, id }, context);
+    if (nth === 0) await running;
+    else await expect(running).rejects.toThrow('does not ask the CDN');
+    const state = nth === 0 ? 'succeeded' : 'executing';
+    expect(await findOperation(ledger, tenant, id)).toMatchObject({ state });
+  }
 });
 
 test('an execution that ends with a bug is not told as failed: whether it was sent is not known', async () => {

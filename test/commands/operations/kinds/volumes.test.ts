@@ -170,6 +170,14 @@ describe('a volume is deleted', () => {
     const card = await askFor(volume);
     await team.bob.press('approvals:approve', { ts: card.ts });
     await team.alice.waitForMessage(says.yourRequest(volume.volumeId, says.outcomeUnknown));
+    await team.bob.waitForMessage(
+      ({ ts, blocks }) => ts === card.ts && JSON.stringify(blocks).includes('approvals:check'),
+    );
+    await team.carol.press('approvals:check', { ts: card.ts });
+    expect((await team.carol.waitForModal(says.notAnApprover)).callback_id).not.toBe(
+      'approvals:check-submit',
+    );
+    await team.carol.closeModal();
     await team.alice.press('approvals:check');
     await team.alice.waitForModal('approvals:check-submit');
     await team.alice.submit({ seen: 'succeeded' });
@@ -203,6 +211,12 @@ describe('a volume is deleted', () => {
     const { ts } = await askFor(team.addVolume());
     await team.bob.press('approvals:approve', { ts, value: '\u0000' });
     await team.bob.waitForMessage(says.noSuchRequest);
+    await team.bob.press('approvals:deny', { ts, value: '\u0000' });
+    await team.bob.waitForModal(says.noSuchRequest);
+    await team.alice.press('approvals:deny', { ts });
+    await team.alice.waitForModal(says.ownDenial);
+    await team.carol.press('approvals:approve', { ts });
+    await team.carol.waitForMessage(says.notAnApprover);
     await team.carol.press('approvals:deny', { ts });
     expect((await team.carol.waitForModal(says.notAnApprover)).callback_id).not.toBe('approvals:deny-submit');
     await team.carol.closeModal();
