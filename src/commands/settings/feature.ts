@@ -155,8 +155,7 @@ const undoAction: Action = {
   async run(value, context) {
     const before = await context.authorizer.policy({ fresh: true });
     // Only the version that this button was rendered for: a second press must not undo more.
-    if (value !== String(before.version) || before.version === 0)
-      return (await refuseOvertaken(context)).message;
+    if (value !== String(before.version)) return (await refuseOvertaken(context)).message;
     const older = await context.policies.version(tenantId(context.person), before.version - 1);
     return (await save(before, older?.policy ?? initialPolicy, context)).message;
   },
@@ -211,8 +210,7 @@ const settingsForm = defineForm({
   changesHome: true,
   async run(values, context: Context) {
     const before = await context.authorizer.policy({ fresh: true });
-    const edited = context.modal?.metadata;
-    if (edited !== undefined && edited !== String(before.version)) return refuseOvertaken(context);
+    if (context.modal?.metadata !== String(before.version)) return refuseOvertaken(context);
     return save(before, merge(before, values), context);
   },
 });

@@ -76,6 +76,10 @@ describe('a workspace and its settings', () => {
     expect(await askWhy(people.bob, 'zones')).toBe('own-key');
     const why = await ask(people.bob, 'why volume delete 7c9e6679-7425-40de-944b-e07fc1f90ae7');
     expect(readStable(why)).toMatchSnapshot('why not, before there are operators');
+    const which = readStable(await ask(people.bob, 'why'));
+    expect(which).toMatchSnapshot('why, without a command');
+    // It may be a key.
+    expect(readStable(await ask(people.bob, 'why 7c9e6679-7425-40de-944b-e07fc1f90ae7'))).toBe(which);
   });
 
   test('the form opens as a skeleton before anybody is looked up, and is filled then', async () => {
@@ -157,6 +161,10 @@ describe('a workspace and its settings', () => {
     expect(readStable(await ask(people.bob, 'why change'))).toMatchSnapshot('why no command');
     const there = bot.slack.as(bob, deploys);
     expect(await askWhy(there, 'variable')).toBe('operator');
+    people.alice.type({ capRead: [deploys], capChange: [deploys] });
+    await people.alice.press('settings:review');
+    const wrong = await people.alice.waitForModal((view) => readStable(view).includes('one field'));
+    expect(readStable(wrong)).toMatchSnapshot('review of what cannot be saved');
   });
 
   test('a capped channel holds for an operator, and for what is typed there only', async () => {
@@ -220,6 +228,14 @@ describe('a workspace and its settings', () => {
     expect(readChanges(emptied)).toMatchSnapshot('saved: no approval channel');
     const moved = await saveSettings(people.alice, { approvalChannel: random });
     expect(readChanges(moved)).toMatchSnapshot('saved: a channel without the bot');
+    const [saved, same] = [moved, await saveSettings(people.alice, { approvalChannel: random })].map(
+      listButtons,
+    );
+    // The button of an undo has the version.
+    expect([saved, same].map((values) => values?.some((value) => /^\d+$/u.test(value)))).toEqual([
+      true,
+      false,
+    ]);
   });
 
   test.each<[Record<string, unknown>, string]>([
@@ -250,6 +266,9 @@ describe('a workspace and its settings', () => {
     const why = await ask(people.alice, `why <@${bob}|bob> export`);
     expect(readStable(why)).toMatchSnapshot('why somebody else may');
     expect(await askWhy(people.alice, `export <@${dave}|dave>`)).toBe('not-operator');
+    expect(await askWhy(people.bob, `zones <@${bob}|bob>`)).toBe('own-key');
+    const typed = await ask(people.alice, 'why export @bobby');
+    expect(JSON.stringify(typed.blocks)).toContain('why:person:export');
     const asked = await ask(people.alice, 'why can’t bob export?');
     expect(readStable(asked)).toMatchSnapshot('why somebody, by a name');
     await people.alice.choose('why:person:export', bob, { ts: asked.ts });
@@ -330,6 +349,10 @@ describe('with one admin', () => {
     const refused = await admin.waitForModal(({ reads }) => reads.includes(new RolesUnknown().message));
     expect(refused.callback_id).not.toBe('settings:done');
     await admin.closeModal();
+    bot.slack.script.clear();
+    await saveSettings(admin, { secondAdmin: [] });
+    bot.slack.script.fail('usergroups.users.list', 'internal_error', 100);
+    await saveSettings(admin, { expiryMinutes: '31' });
     bot.slack.script.clear();
   });
 

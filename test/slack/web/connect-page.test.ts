@@ -48,6 +48,7 @@ test.each([
   ['without a name', { name: ' ' }],
   ['with a long name', { name: 'x'.repeat(41) }],
   ['with a key for its name', { name: '1b7e0f4c-92ad-4d13-8e605f3a7c21-9b86-6e04' }],
+  ['with a random word for its name', { name: 'zq8Rk2Lm9Xv4Tb7Wn1Yc5Pd' }],
   ['with another secret for its name', { name: ['xoxb', '1234567890', 'abcdefghijkl'].join('-') }],
   ['for no day', { days: '0' }],
   ['for more than ninety days', { days: '91' }],
