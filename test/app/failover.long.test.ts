@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -17,11 +17,6 @@ const clusters = await findClusters();
 const people = ['U0ALICE00', 'U0BOB0000', 'U0CAROL00'] as const;
 const ops = 'C0OPS0000';
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 interface World {
   readonly bot: Bot;
   readonly primary: PostgresServer;
@@ -34,7 +29,7 @@ const toBot = (adminUrl: string): string => adminUrl.replace('/postgres', '/bot'
 async function startWorld(): Promise<World> {
   if (typeof clusters === 'string') throw new Error(clusters);
   const primary = await clusters.start();
-  closing.push(() => primary.stop());
+  onTestFinished(() => primary.stop());
   await primary.run('create database bot');
   const made = await openDatabase({
     databaseUrl: new Secret(toBot(primary.adminUrl)),
@@ -45,14 +40,14 @@ async function startWorld(): Promise<World> {
   await made.close();
   const standby = await primary.createStandby?.();
   if (!standby) throw new Error('a throw-away cluster makes standbys');
-  closing.push(() => standby.stop());
+  onTestFinished(() => standby.stop());
   const relay = await startRelay(toBot(primary.adminUrl));
-  closing.push(() => relay.close());
+  onTestFinished(() => relay.close());
   const bot = await startBot({
     zones: 5,
     env: { DATABASE_URL: relay.url, ENCRYPTION_KEYS: generateKeys('k1') },
   });
-  closing.push(() => bot.stop());
+  onTestFinished(() => bot.stop());
   for (const person of people) await connect(bot, person, ops);
   return { bot, primary, standby, relay };
 }
@@ -78,7 +73,7 @@ function startTyping({ slack }: Bot) {
     ending.abort();
     await Promise.all(typing);
   };
-  closing.push(stop);
+  onTestFinished(stop);
   return { read, worksAgain, stop };
 }
 
@@ -89,7 +84,7 @@ async function runsJobs({ bot, standby }: World): Promise<void> {
     dataDir: '',
     log: createMemoryLog(),
   });
-  closing.push(() => database.close());
+  onTestFinished(() => database.close());
   await bot.slack.event({ type: 'app_uninstalled' });
   const findStates = async (): Promise<unknown[]> =>
     (await sql`select state from pgboss.job where name = 'end-access'`.execute(database.db)).rows;

@@ -1,15 +1,10 @@
 import { sql } from 'kysely';
-import { expect, onTestFinished, test } from 'vitest';
-import { startCdn } from '../../simulator/cdn/server.ts';
-import { startSlack } from '../../simulator/slack/server.ts';
-import { buildApp } from '../../src/app/build-app.ts';
-import { readConfig } from '../../src/app/config.ts';
+import { expect, test } from 'vitest';
 import { jobs } from '../../src/app/jobs.ts';
 import { executeOperationJob } from '../../src/commands/operations/execute.ts';
 import { createQueue } from '../../src/store/queue.ts';
-import { createLogger } from '../../src/telemetry/log.ts';
 import { noPorts } from '../store/queue/no-ports.ts';
-import { ask, connect, environment } from '../support/bot.ts';
+import { ask, connect, startBot } from '../support/bot.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 
 const alice = 'U0ALICE00';
@@ -31,21 +26,14 @@ test('with thousands of jobs waiting a command is answered at once', async () =>
      where name = ${executeOperationJob.name}`.execute(database.db);
   await database.close();
 
-  const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 5 })]);
-  const env = environment({ slack, cdn, dataDir });
-  const app = await buildApp({ config: readConfig(env), log: createLogger('silent') });
-  onTestFinished(async () => {
-    await app.stop();
-    await Promise.all([slack.close(), cdn.close()]);
-  });
-  await app.start();
+  await using bot = await startBot({ zones: 5, dataDir });
   const readDepth = async (): Promise<number> => {
-    const text = await (await fetch(`http://127.0.0.1:${app.port()}/metrics`)).text();
+    const text = await (await fetch(`http://127.0.0.1:${bot.app.port()}/metrics`)).text();
     const depth = new RegExp(`^chatops_queue_depth\\{queue="${executeOperationJob.name}"\\} (\\d+)$`, 'mu');
     return Number(depth.exec(text)?.[1] ?? 0);
   };
-  await connect({ slack, cdn, env }, alice, ops);
-  const person = slack.as(alice, ops);
+  await connect(bot, alice, ops);
+  const person = bot.slack.as(alice, ops);
   const took: number[] = [];
   for (let typed = 0; typed < 20; typed += 1) {
     const start = performance.now();

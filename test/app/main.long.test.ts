@@ -1,48 +1,27 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { afterAll, afterEach, expect, test } from 'vitest';
 import { describeUsage, usages, type Word } from '../../src/cli/terminal.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { ask, connect, environment } from '../support/bot.ts';
-import { copyEmbeddedDatabase } from '../support/database-templates.ts';
-import { createMemoryLog } from '../support/engines.ts';
-import { type BotProcess, startBotProcess } from '../support/process.ts';
+import { ask, connect } from '../support/bot.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { prepareKilledBot } from '../support/killed-bot.ts';
+import { startBotProcess } from '../support/process.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
-let slack: SlackSimulator;
-let cdn: CdnSimulator;
-let dataDir: string;
-let running: BotProcess | undefined;
-
-beforeAll(async () => {
-  [slack, cdn, dataDir] = await Promise.all([
-    startSlack(),
-    startCdn({ zones: 12 }),
-    mkdtemp(join(tmpdir(), 'chatops-')),
-  ]);
-  await copyEmbeddedDatabase(dataDir);
-});
-afterEach(async () => {
-  await running?.kill('SIGKILL');
-});
-afterAll(async () => {
-  await Promise.all([slack.close(), cdn.close()]);
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-const start = (env: Record<string, string> = {}): BotProcess => {
-  running = startBotProcess({ ...environment({ slack, cdn, dataDir }), ...env });
-  return running;
-};
+const { embedded } = await prepareEngines();
+const { slack, cdn, env, begin, start, kill, stop } = await prepareKilledBot(
+  await embedded.createLocation(),
+  {
+    zones: 12,
+  },
+);
+afterEach(() => kill());
+afterAll(() => stop());
 
 /** The exit code and what it printed. */
 async function say(word: string, ...more: string[]): Promise<string> {
@@ -72,35 +51,32 @@ test.runIf(isOld)('a Node that is too old is told in one sentence, first', () =>
 });
 
 test('a failure that is nobody’s mistake is printed with its causes', async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'chatops-'));
-  const database = await openDatabase({ dataDir: directory, log: createMemoryLog() });
+  const { dataDir } = await embedded.createLocation({ empty: true });
+  const database = await openDatabase({ dataDir, log: createMemoryLog() });
   await sql`create table operations (id text)`.execute(database.db);
   await database.close();
-  running = startBotProcess({ DATA_DIR: directory }, 'migrate');
-  expect(await running.exited).toBe(1);
-  expect(running.output()).toMatch(/Caused by: .*"operations"/);
-  await rm(directory, { recursive: true });
+  const migrating = startBotProcess({ DATA_DIR: dataDir }, 'migrate');
+  expect(await migrating.exited).toBe(1);
+  expect(migrating.output()).toMatch(/Caused by: .*"operations"/);
 });
 
 test.each([
   ['SLACK_BOT_TOKEN', 'xoxb-000-wrong'],
   ['SLACK_APP_TOKEN', 'xapp-000-wrong'],
 ])('a wrong %s ends the start with the reason in words, not with a crash', async (variable, token) => {
-  const bot = start({ [variable]: token });
+  const bot = begin({ [variable]: token });
   expect(await bot.exited).toBe(1);
   expect(bot.output()).toContain(`${variable} (invalid_auth)`);
   expect(bot.output()).not.toContain(token);
 });
 
 test('a linked key survives kill -9, and no log line at debug level holds a secret', async () => {
-  const first = start();
-  await first.waitForOutput('"ready"');
+  const first = await start();
   const person = slack.as(alice, ops);
   await connect({ slack, cdn, env: {} }, alice, ops);
   await first.kill('SIGKILL');
 
-  const second = start();
-  await second.waitForOutput('"ready"');
+  const second = await start();
   await person.slash('zones');
   await person.waitForMessage(/12 zones/);
   for (const output of [first.output(), second.output()]) {
@@ -114,8 +90,8 @@ test('an error that nobody caught ends the process with its stack, and not with 
   const crash = `process.once('SIGUSR2', () => {
     throw Object.assign(new Error('crashed'), { headers: { authorization: ['of', 'a', 'request'].join('-') } });
   })`;
-  const bot = start({ NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(crash)}` });
-  await bot.waitForOutput('"ready"');
+  const options = `--import data:text/javascript,${encodeURIComponent(crash)}`;
+  const bot = await start(1, { NODE_OPTIONS: options });
   bot.child.kill('SIGUSR2');
   expect(await bot.exited).toBe(1);
   expect(bot.output()).toContain('The bot failed: Error: crashed');
@@ -123,8 +99,7 @@ test('an error that nobody caught ends the process with its stack, and not with 
 });
 
 test('an app_rate_limited envelope does not end the process', async () => {
-  const bot = start();
-  await bot.waitForOutput('"ready"');
+  const bot = await start();
   slack.socket.send({
     envelope_id: 'e-1',
     type: 'events_api',
@@ -142,7 +117,7 @@ test.each(['PORT', 'METRICS_PORT'])(
     const taken = createServer();
     await once(taken.listen(0), 'listening');
     const port = String((taken.address() as AddressInfo).port);
-    const bot = start({ [variable]: port });
+    const bot = begin({ [variable]: port });
     expect(await bot.exited).toBe(1);
     expect(bot.output()).toContain(
       `Port ${port} cannot be used (EADDRINUSE).\nSet ${variable} to a free one.`,
@@ -152,19 +127,17 @@ test.each(['PORT', 'METRICS_PORT'])(
 );
 
 test('npm start passes the signal on: the bot ends with it, its directory free for the next', async () => {
-  const env = { ...environment({ slack, cdn, dataDir }), PATH: process.env['PATH'] ?? '' };
-  const npm = spawn('npm', ['start', '--silent'], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const own = { ...env, PATH: process.env['PATH'] ?? '' };
+  const npm = spawn('npm', ['start', '--silent'], { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(npm, 'close');
   for await (const chunk of npm.stdout) if (String(chunk).includes('"ready"')) break;
   npm.kill('SIGTERM');
   await ended;
-  const next = start();
-  expect(await next.waitForOutput('"ready"')).not.toContain('another process');
+  expect((await start()).output()).not.toContain('another process');
 });
 
 test('a log pipe that nobody reads keeps no line of people waiting, nor the end', async () => {
-  const bot = start({ LOG_LEVEL: 'debug' });
-  await bot.waitForOutput('"ready"');
+  const bot = await start(1, { LOG_LEVEL: 'debug' });
   bot.child.stdout?.pause();
   const person = slack.as(alice, ops);
   for (let typed = 0; typed < 100; typed += 1) await ask(person, 'help');
@@ -175,8 +148,7 @@ test('a log pipe that nobody reads keeps no line of people waiting, nor the end'
 });
 
 test('SIGTERM lets a slow answer finish, then ends with 0', async () => {
-  const bot = start();
-  await bot.waitForOutput('"ready"');
+  const bot = await start();
   const person = slack.as(alice, ops);
   await connect({ slack, cdn, env: {} }, alice, ops);
   cdn.faults.add({ match: { path: /pullzone/ }, delayMs: 1_500, times: 1 });

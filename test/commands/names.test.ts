@@ -1,8 +1,9 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
+import type { Actor } from '../../simulator/slack/actor.ts';
 import { findElements } from '../../simulator/slack/block-ids.ts';
-import { ask, type Bot, connect, disconnect, useBot } from '../support/bot.ts';
-import { saveSettings } from '../support/settings.ts';
+import { ask, connect, disconnect, followMessages, useBot } from '../support/bot.ts';
+import { configure } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
 const ops = 'C0OPS0000';
@@ -10,19 +11,14 @@ const ops = 'C0OPS0000';
 const bot = await useBot({ zones: 12 }, ['U0ALICE00', 'U0BOB0000']);
 // An ID that looks like a name.
 bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
-beforeAll(async () => {
-  const admin = bot.slack.as('U0ALICE00', ops);
-  await saveSettings(admin, { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] });
-  while (admin.modal()) await admin.closeModal();
-});
-
-type Person = ReturnType<Bot['slack']['as']>;
+const settings = { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] };
+await configure(bot.slack.as('U0ALICE00', ops), settings);
 
 const readLabels = (options: readonly object[]): string[] =>
   options.map((option) => (option as { text: { text: string } }).text.text);
 
 test('a name that one person gives is typed and seen by another, in answers and menus', async () => {
-  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   expect(readStable(await ask(alice, `name app ${appIds.api} Checkout EU`))).toMatchSnapshot('named');
   const answer = await ask(bob, 'app checkout eu');
   expect(answer.text).toContain('Checkout EU');
@@ -53,7 +49,7 @@ test('the form of an id is filled with it, and an empty name takes the name away
 });
 
 test('a name is undone where it is told, and never over a later one; none removes it', async () => {
-  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   await ask(bob, `name app ${appIds.worker} "Shop: EU"`);
   const renamed = await ask(bob, `name app ${appIds.worker} Shop US`);
   await bob.press('names:undo', { ts: renamed.ts });
@@ -92,7 +88,7 @@ test('a shield zone that was looked at is offered, and a new one by its number',
 });
 
 test('only the giver or an admin changes a name', async () => {
-  const [bob, alice] = ['U0BOB0000', 'U0ALICE00'].map((id) => bot.slack.as(id, ops)) as [Person, Person];
+  const [bob, alice] = ['U0BOB0000', 'U0ALICE00'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   await ask(bob, `name app ${appIds.idle} spare`);
   await ask(alice, `name app ${appIds.idle} idle`);
   expect((await ask(bob, 'name list')).reads).toContain('idle');
@@ -134,9 +130,9 @@ test('a form that closed before it failed opens again from the message, filled i
   const typed = { kind: 'app', id: appIds.api, name: 'shop-app' };
   await alice.slash('name');
   await alice.waitForModal('names:submit');
-  const before = new Set(alice.messages().map(({ ts }) => ts));
+  const { next } = followMessages(alice);
   await alice.submit(typed);
-  const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+  const failed = await next();
   expect(readStable(failed)).toMatchSnapshot('the failure');
   await alice.press('forms:again', { ts: failed.ts });
   const { blocks } = await alice.waitForModal('names:submit');
@@ -168,10 +164,10 @@ test.each([
     await alice.slash(words);
     const form = await alice.waitForModal(({ callback_id: id }) => id.endsWith(':submit'));
     await disconnect(alice);
-    const before = new Set(alice.messages().map(({ ts }) => ts));
+    const { next } = followMessages(alice);
     bot.slack.script.fail('views.update', 'internal_error', 1);
     expect((await alice.submit(typed)).errors).toBeUndefined();
-    const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+    const failed = await next();
     while (alice.modal()) await alice.closeModal();
     expect(JSON.stringify(failed.blocks)).not.toContain('hush-hush');
     await connect(bot, 'U0ALICE00', ops);
@@ -188,11 +184,11 @@ test('a failure that may not repeat what was typed says the rest', async () => {
   const alice = bot.slack.as('U0ALICE00', ops);
   await alice.slash('export 501 last 6h');
   await alice.waitForModal('event-logs:submit');
-  const before = new Set(alice.messages().map(({ ts }) => ts));
+  const { next } = followMessages(alice);
   const query = bot.env['SLACK_BOT_TOKEN'] ?? '';
   bot.slack.script.fail('views.update', 'internal_error', 1);
   await alice.submit({ query });
-  const failed = await alice.waitForMessage(({ ts }) => !before.has(ts));
+  const failed = await next();
   expect([failed.reads.includes('CDN was not asked'), query.length > 0]).toEqual([true, true]);
   expect(JSON.stringify(failed.blocks)).not.toContain(query);
 });

@@ -6,8 +6,8 @@ import { splitTarget } from '../../src/commands/share.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
-import { connect, useBot } from '../support/bot.ts';
-import { saveSettings } from '../support/settings.ts';
+import { connect, followMessages, useBot } from '../support/bot.ts';
+import { configure } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
 const alice = 'U0ALICE00';
@@ -70,11 +70,9 @@ function posts(channel: string) {
 /** Types a command and waits for the private answer that comes of it. */
 async function type(channel: string, words: string) {
   const person = bot.slack.as(alice, channel);
-  const before = new Set(person.messages().map(({ ts }) => ts));
+  const { next } = followMessages(person);
   await person.slash(words);
-  return person.waitForMessage(
-    ({ ts, reads, ephemeral }) => ephemeral && !before.has(ts) && !reads.includes(says.working),
-  );
+  return next(({ reads, ephemeral }) => ephemeral && !reads.includes(says.working));
 }
 
 /** Presses Share in a new answer and waits until it says where it was shown. */
@@ -363,11 +361,9 @@ describe('where charts are refused', () => {
 });
 
 test('what was shown to all is in the audit, and admins allow it by channel', async () => {
-  const admin = bot.slack.as(alice, ops);
   const record = await type(ops, 'audit');
   expect(record.reads).toMatch(new RegExp(`shared app ${app} in #ops`, 'iu'));
-  await saveSettings(admin, { postChannels: [deploys] });
-  while (admin.modal()) await admin.closeModal();
+  await configure(bot.slack.as(alice, ops), { postChannels: [deploys] });
   const before = posts(ops).length;
   const refused = await type(ops, `app ${app} here`);
   expect(readStable(refused)).toMatchSnapshot();

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
 import { renderLongLists } from '../support/long-lists.ts';
-import { saveSettings } from '../support/settings.ts';
+import { configure } from '../support/settings.ts';
 import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
 
 const [alice, ops] = ['U0ALICE00', 'C0OPS0000'];
@@ -50,9 +50,7 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
       };
     originErrors.count = ({ id }) => (id === 1006 || id % 3 === 0 ? 300 + (id % 7) : 0);
     await connect({ ...playground, env: {} }, alice, ops);
-    const person = playground.slack.as(alice, ops);
-    await saveSettings(person, { operators: [alice] });
-    while (person.modal()) await person.closeModal();
+    await configure(playground.slack.as(alice, ops), { operators: [alice] });
   });
   afterAll(() => opened?.stop());
 

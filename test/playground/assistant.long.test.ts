@@ -3,7 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
-import { saveSettings } from '../support/settings.ts';
+import { configure } from '../support/settings.ts';
 import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
 
 const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
@@ -18,9 +18,8 @@ describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
     ({ page, playground } = opened);
     const { slack, cdn, botUrl } = playground;
     await connect({ slack, cdn, env: { PUBLIC_URL: botUrl } }, alice, ops);
-    const admin = slack.as(alice, ops);
-    await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
-    while (admin.modal()) await admin.closeModal();
+    const settings = { operators: [alice], approvers: [bob], assistant: 'proposing' };
+    await configure(slack.as(alice, ops), settings);
     await page.getByRole('button', { name: 'slackbot' }).click();
   });
   afterAll(() => opened?.stop());

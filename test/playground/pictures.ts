@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { connect } from '../support/bot.ts';
-import { saveSettings } from '../support/settings.ts';
+import { configure } from '../support/settings.ts';
 import { openPage, openPlayground, say } from './browser.ts';
 import { describeEfforts, measureTasks } from './tasks.ts';
 
@@ -20,8 +20,7 @@ const finishModals = async (): Promise<void> => {
 };
 try {
   await connect({ ...playground, env: {} }, alice, ops);
-  await saveSettings(asker, { operators: [alice], approvers: [bob], approvalChannel: deploys });
-  await finishModals();
+  await configure(asker, { operators: [alice], approvers: [bob], approvalChannel: deploys });
 
   const look = async (channel: string): Promise<void> => {
     await page.getByRole('button', { name: channel }).click();
@@ -201,9 +200,8 @@ async function countTaps(): Promise<string> {
 async function takeAssistant(): Promise<void> {
   const { page, playground: other, stop: end } = await openPlayground({ assistant: true, zones: 60 });
   await connect({ ...other, env: { PUBLIC_URL: other.botUrl } }, alice, ops);
-  const admin = other.slack.as(alice, ops);
-  await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
-  while (admin.modal()) await admin.closeModal();
+  const settings = { operators: [alice], approvers: [bob], assistant: 'proposing' };
+  await configure(other.slack.as(alice, ops), settings);
   await page.setViewportSize({ width: 1200, height: 1000 });
   await page.getByRole('button', { name: 'slackbot' }).click();
   for (const words of [

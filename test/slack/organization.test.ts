@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { memberKey } from '../../simulator/slack/world.ts';
-import { ask, connect, createPublicUrl, install, useBot } from '../support/bot.ts';
+import { ask, connect, createPublicUrl, followMessages, install, useBot } from '../support/bot.ts';
 import { openSettings } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 import { offers, says } from './words.ts';
@@ -43,9 +43,9 @@ afterEach(async () => {
 });
 
 async function mention(person: typeof frank) {
-  const before = new Set(person.messages().map(({ ts }) => ts));
-  const { ts } = person.say('<@U0CORPBOT> whoami');
-  return person.waitForMessage((message) => !before.has(message.ts) && message.ts !== ts);
+  const { next } = followMessages(person);
+  person.say('<@U0CORPBOT> whoami');
+  return next((message) => message.bot);
 }
 
 test('a user group is stored with its workspace, by deliveries that carry no team', async () => {

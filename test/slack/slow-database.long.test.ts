@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../src/store/schema.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { type Bot, connect, startBot } from '../support/bot.ts';
+import { type Bot, connect, followMessages, startBot } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { readStable } from '../support/words.ts';
@@ -28,10 +28,9 @@ async function start() {
 /** Types a command that Slack sees acknowledged in time, and reads the one message that it leads to in the end. */
 async function type(bot: Bot, words: string) {
   const person = bot.slack.as(alice, ops);
-  const before = new Set(person.messages().map(({ ts }) => ts));
+  const { all } = followMessages(person);
   expect(await person.slash(words)).toMatchObject({ status: 200, timedOut: false });
-  const answers = () =>
-    person.messages().filter(({ ts, reads }) => !before.has(ts) && !reads.includes(says.working));
+  const answers = () => all().filter(({ reads }) => !reads.includes(says.working));
   await expect.poll(answers, { timeout: 40_000 }).toHaveLength(1);
   return { answers };
 }

@@ -5,7 +5,9 @@ import { Writable } from 'node:stream';
 import { afterAll } from 'vitest';
 import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
 import { findFreePort } from '../../simulator/free-port.ts';
+import type { Actor } from '../../simulator/slack/actor.ts';
 import { readManifest } from '../../simulator/slack/manifest.ts';
+import type { VisibleMessage } from '../../simulator/slack/messages.ts';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import { buildApp } from '../../src/app/build-app.ts';
 import { type Role, readConfig } from '../../src/app/config.ts';
@@ -25,6 +27,8 @@ export interface Bot {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+type Env = Readonly<Record<string, string>>;
+
 export interface BotOptions {
   readonly transport?: 'socket' | 'http';
   readonly zones?: number;
@@ -34,7 +38,10 @@ export interface BotOptions {
   readonly now?: () => Date;
   /** The clock by which the CDN makes its logs and charts. */
   readonly cdnNow?: () => Date;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Env | ((at: Pick<Bot, 'slack' | 'cdn'>) => Promise<Env>);
+  /** A directory whose database is there already. */
+  readonly dataDir?: string;
+  readonly slack?: Parameters<typeof startSlack>[0];
   /** `web`: its jobs are left to others. */
   readonly role?: Role;
   readonly install?: 'token' | 'oauth';
@@ -42,19 +49,21 @@ export interface BotOptions {
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
-  const { transport = 'socket', now = () => new Date() } = options;
-  const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
+  const { transport = 'socket', now = () => new Date(), env: given = {} } = options;
+  const assistant = transport === 'http' && 'PUBLIC_URL' in given;
   const [slack, cdn, dataDir] = await Promise.all([
-    startSlack({ ...readManifest({ assistant }), signsAt: () => now().getTime() }),
+    startSlack({ ...readManifest({ assistant }), signsAt: () => now().getTime(), ...options.slack }),
     startCdn({
       zones: options.zones ?? 25,
       zoneMembers: options.zoneMembers ?? 'all',
       now: () => (options.cdnNow?.() ?? new Date()).getTime(),
     }),
-    mkdtemp(join(tmpdir(), 'chatops-')),
+    options.dataDir ?? mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
-  const env = { ...environment({ slack, cdn, dataDir, ...options }), ...options.env };
-  if (!('DATABASE_URL' in env)) await copyEmbeddedDatabase(env['DATA_DIR'] ?? dataDir);
+  const own = typeof given === 'function' ? await given({ slack, cdn }) : given;
+  const env = { ...environment({ ...options, slack, cdn, dataDir }), ...own };
+  if (options.dataDir === undefined && !('DATABASE_URL' in env))
+    await copyEmbeddedDatabase(env['DATA_DIR'] ?? dataDir);
   const logs: string[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -153,26 +162,33 @@ export async function install(bot: Pick<Bot, 'env'>, team: string): Promise<Resp
   return fetch(allowed.headers.get('location') ?? '', { headers: { cookie } });
 }
 
-/** Types a command and returns the next message that its person sees. */
-export async function ask(
-  person: ReturnType<SlackSimulator['as']>,
-  words: string,
-  longestMs?: number,
-): Promise<ReturnType<typeof person.messages>[number]> {
+/** The messages that a person sees from now on: the next one that fits, and all. */
+export function followMessages(person: Actor) {
   const before = new Set(person.messages().map(({ ts }) => ts));
+  const isNew = ({ ts }: Pick<VisibleMessage, 'ts'>): boolean => !before.has(ts);
+  return {
+    next: (fits: (message: VisibleMessage) => boolean = () => true, longestMs?: number) =>
+      person.waitForMessage((message) => isNew(message) && fits(message), longestMs),
+    all: () => person.messages().filter(isNew),
+  };
+}
+
+/** Types a command and returns the next message that its person sees. */
+export async function ask(person: Actor, words: string, longestMs?: number): Promise<VisibleMessage> {
+  const { next } = followMessages(person);
   await person.slash(words);
-  return person.waitForMessage(({ ts }) => !before.has(ts), longestMs);
+  return next(undefined, longestMs);
 }
 
 /** Types `/cdn disconnect` and says yes. */
-export async function disconnect(person: ReturnType<SlackSimulator['as']>): Promise<void> {
+export async function disconnect(person: Actor): Promise<void> {
   const { ts } = await ask(person, 'disconnect');
   await person.press('connect:forget', { ts });
   await person.waitForMessage((message) => message.ts === ts && message.reads.includes('Disconnected'));
 }
 
 /** Types `/cdn connect` and returns the new link to the page for keys. */
-export async function requestConnectLink(person: ReturnType<SlackSimulator['as']>): Promise<string> {
+export async function requestConnectLink(person: Actor): Promise<string> {
   const before = new Set(person.messages().map(findConnectLink));
   await person.slash('connect');
   const isNew = (link: string | undefined): boolean => link !== undefined && !before.has(link);

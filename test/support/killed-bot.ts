@@ -28,9 +28,14 @@ export async function prepareKilledBot(
   };
   const processes: BotProcess[] = [];
   const kill = async (signal: NodeJS.Signals = 'SIGKILL') => processes.at(-1)?.kill(signal);
-  const start = async (connections = 1): Promise<BotProcess> => {
-    const bot = startBotProcess(env);
+  /** Starts a process without waiting for it, with these variables beside its own. */
+  const begin = (more: Readonly<Record<string, string>> = {}): BotProcess => {
+    const bot = startBotProcess({ ...env, ...more });
     processes.push(bot);
+    return bot;
+  };
+  const start = async (connections = 1, more?: Parameters<typeof begin>[0]): Promise<BotProcess> => {
+    const bot = begin(more);
     await bot.waitForOutput('"ready"');
     await slack.socket.waitFor(connections);
     return bot;
@@ -39,6 +44,7 @@ export async function prepareKilledBot(
     slack,
     cdn,
     env,
+    begin,
     start,
     kill,
     killAndRestart: async (): Promise<void> => {

@@ -1,7 +1,5 @@
-import type { Bot } from './bot.ts';
-
-type Person = ReturnType<Bot['slack']['as']>;
-type View = NonNullable<ReturnType<Person['modal']>>;
+import type { Actor } from '../../simulator/slack/actor.ts';
+import type { VisibleView } from '../../simulator/slack/views.ts';
 
 const sections = {
   people: ['operators', 'operatorGroups', 'approvers', 'approverGroups'],
@@ -12,7 +10,7 @@ const sections = {
 } as const;
 
 /** Opens the form that has this field. */
-export async function openSettings(person: Person, field: string): Promise<View> {
+export async function openSettings(person: Actor, field: string): Promise<VisibleView> {
   const names = Object.entries(sections).find(([, fields]) => (fields as readonly string[]).includes(field));
   if (!names) throw new Error(`no form of the settings has the field ${field}`);
   await person.slash(`settings ${names[0]}`);
@@ -20,8 +18,8 @@ export async function openSettings(person: Person, field: string): Promise<View>
 }
 
 /** Saves each form that has one of these fields, as an admin does; answers with the last outcome, which stays open. */
-export async function saveSettings(person: Person, values: Record<string, unknown>): Promise<View> {
-  let outcome: View | undefined;
+export async function saveSettings(person: Actor, values: Record<string, unknown>): Promise<VisibleView> {
+  let outcome: VisibleView | undefined;
   for (const fields of Object.values(sections)) {
     const given = Object.entries(values).filter(([field]) => (fields as readonly string[]).includes(field));
     const [first] = given;
@@ -34,4 +32,10 @@ export async function saveSettings(person: Person, values: Record<string, unknow
   }
   if (!outcome) throw new Error('no form of the settings has these fields');
   return outcome;
+}
+
+/** The same, and closes what is open. */
+export async function configure(admin: Actor, values: Record<string, unknown>): Promise<void> {
+  await saveSettings(admin, values);
+  while (admin.modal()) await admin.closeModal();
 }

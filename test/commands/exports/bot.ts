@@ -1,7 +1,7 @@
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import type { VisibleView } from '../../../simulator/slack/views.ts';
 import { type Bot, type BotOptions, connect, startBot } from '../../support/bot.ts';
-import { saveSettings as fillSettings } from '../../support/settings.ts';
+import { configure } from '../../support/settings.ts';
 
 type Person = ReturnType<Bot['slack']['as']>;
 type Slack = Bot['slack'];
@@ -21,11 +21,8 @@ export async function startExportBot(options: BotOptions = {}): Promise<Bot> {
 }
 
 /** What Alice fills into the settings. */
-export async function saveSettings(slack: Slack, values: Record<string, unknown>): Promise<void> {
-  const person = slack.as(alice, ops);
-  await fillSettings(person, values);
-  await person.closeModal();
-}
+export const saveSettings = (slack: Slack, values: Record<string, unknown>): Promise<void> =>
+  configure(slack.as(alice, ops), values);
 
 /** Opens the form with what was typed. */
 export async function openForm(person: Person, words = 'export 501 last 6h'): Promise<void> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { VisibleMessage } from '../../../simulator/slack/messages.ts';
 import type { Held } from '../../../simulator/slack/script.ts';
+import { followMessages } from '../../support/bot.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { prepareKilledBot } from '../../support/killed-bot.ts';
 import { channels, openForm, saveSettings, users } from './bot.ts';
@@ -15,7 +16,7 @@ const { embedded } = await prepareEngines();
 
 const running = await prepareKilledBot(await embedded.createLocation());
 const { slack, cdn, env, start } = running;
-let before = new Set<string>();
+let findNew: () => VisibleMessage[];
 
 beforeAll(async () => {
   await start();
@@ -23,8 +24,7 @@ beforeAll(async () => {
   await saveSettings(slack, { operators: [alice] });
 }, 60_000);
 beforeEach(() => {
-  const messages = slack.as(alice, ops).messages();
-  before = new Set(messages.map(({ ts }) => ts));
+  findNew = followMessages(slack.as(alice, ops)).all;
 });
 afterEach(() => cdn.faults.clear());
 afterAll(() => running.stop());
@@ -36,10 +36,7 @@ async function kill(): Promise<void> {
 
 /** What came of an export in this test and is there for everybody. */
 function findMessages(query: string): VisibleMessage[] {
-  const messages = slack.as(alice, ops).messages();
-  return messages.filter(
-    ({ ts, ephemeral, reads }) => !before.has(ts) && !ephemeral && reads.includes(`“${query}”`),
-  );
+  return findNew().filter(({ ephemeral, reads }) => !ephemeral && reads.includes(`“${query}”`));
 }
 
 /** Alice asks for an export, as far as it comes. */
@@ -109,8 +106,9 @@ test('killed around a first message it is posted once; cancelled just before, it
   const cancelled = await ask('wp-login', holdService());
   const asked = exportRequests().length;
   const person = slack.as(alice, ops);
+  const { next } = followMessages(person);
   await person.press('event-logs:cancel:0');
-  await person.waitForMessage(({ ts, reads }) => !before.has(ts) && answers.cancelled.test(reads));
+  await next(({ reads }) => answers.cancelled.test(reads));
   const held = await ask('checkout', hold('chat.postMessage', 'after'));
   await ask('shoes', hold('chat.postMessage', 'before'));
   await kill();
@@ -148,11 +146,9 @@ test('each of them is in the record, once', async () => {
   const person = slack.as(alice, ops);
   const pages: string[] = [];
   for (const page of [1, 2, 3, 4, 5, 6]) {
-    const before = new Set(person.messages().map(({ ts }) => ts));
+    const { next } = followMessages(person);
     await person.slash(`audit 30 page:${page}`);
-    const { reads } = await person.waitForMessage(
-      (one) => !before.has(one.ts) && /\d+ records/u.test(one.reads),
-    );
+    const { reads } = await next((one) => /\d+ records/u.test(one.reads));
     if (!pages.includes(reads)) pages.push(reads);
   }
   const reads = pages.join('\n');

@@ -1,5 +1,7 @@
 import { type Bot, type BotOptions, connect, startBot } from '../../support/bot.ts';
-import { saveSettings } from '../../support/settings.ts';
+import { configure } from '../../support/settings.ts';
+
+export { configure };
 
 export const alice = 'U0ALICE00';
 export const bob = 'U0BOB0000';
@@ -63,11 +65,6 @@ export async function startApprovalWorkspace(
       return { appId: app.id, volumeId };
     },
   };
-}
-
-export async function configure(admin: Member, values: Record<string, unknown>): Promise<void> {
-  await saveSettings(admin, values);
-  while (admin.modal()) await admin.closeModal();
 }
 
 export const reason = 'The node is gone';

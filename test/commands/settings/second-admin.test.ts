@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
-import { ask, startBot, useBot } from '../../support/bot.ts';
+import { ask, followMessages, startBot, useBot } from '../../support/bot.ts';
 import { saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { carol, configure, type Member, ops } from '../operations/workspace.ts';
@@ -30,9 +30,9 @@ const isApprover = async (person: Member): Promise<boolean> =>
   (await ask(person, 'whoami')).reads.includes('may approve');
 
 async function pressed(person: Member, action: string, ts: string): Promise<string> {
-  const before = new Set(person.messages().map((message) => message.ts));
+  const { next } = followMessages(person);
   await person.press(action, { ts });
-  return readStable(await person.waitForMessage((message) => !before.has(message.ts)));
+  return readStable(await next());
 }
 
 function demote(userId: string): void {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { dayMs } from '../../../src/lib/time.ts';
-import { ask, connect, disconnect, useBot } from '../../support/bot.ts';
+import { ask, connect, disconnect, followMessages, useBot } from '../../support/bot.ts';
 import { findMarks } from '../../support/canary/markers.ts';
 import { readStable } from '../../support/words.ts';
 
@@ -17,11 +17,9 @@ const rule = {
 /** What the last answer to these words reads: `Comparing…` comes before it where all zones are looked at. */
 async function readLast(words: string, user: string = alice): Promise<string> {
   const person = bot.slack.as(user, ops);
-  const before = new Set(person.messages().map(({ ts }) => ts));
+  const { next } = followMessages(person);
   await person.slash(words);
-  const answer = await person.waitForMessage(
-    ({ ts, reads }) => !before.has(ts) && !reads.trim().endsWith('…'),
-  );
+  const answer = await next(({ reads }) => !reads.trim().endsWith('…'));
   expect(findMarks(answer.reads, [])).toEqual([]);
   return readStable(answer);
 }

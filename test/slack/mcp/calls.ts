@@ -1,21 +1,18 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { Bot } from '../../support/bot.ts';
+import type { Actor } from '../../../simulator/slack/actor.ts';
+import { followMessages } from '../../support/bot.ts';
 import { fetchPage, parseForm, submitForm } from '../../support/page-client.ts';
 
-type Person = ReturnType<Bot['slack']['as']>;
-
 /** The address of the page, as it is behind the button of the answer to `/cdn token`. */
-export async function openTokens(person: Person): Promise<{ readonly reads: string; readonly url: string }> {
-  const before = new Set(person.messages().map(({ ts }) => ts));
+export async function openTokens(person: Actor): Promise<{ readonly reads: string; readonly url: string }> {
+  const { next } = followMessages(person);
   await person.slash('token');
-  const { reads, blocks } = await person.waitForMessage(
-    ({ ts, blocks }) => !before.has(ts) && JSON.stringify(blocks).includes('/client'),
-  );
+  const { reads, blocks } = await next(({ blocks }) => JSON.stringify(blocks).includes('/client'));
   return { reads, url: /http[^"]*\/client/u.exec(JSON.stringify(blocks))?.[0] ?? '' };
 }
 
 /** A token that a person makes on the page. */
-export async function makeToken(person: Person, name: string, days = '30'): Promise<string> {
+export async function makeToken(person: Actor, name: string, days = '30'): Promise<string> {
   const { url } = await openTokens(person);
   const { action, fields } = parseForm(await fetchPage(url), url);
   const { html } = await submitForm(action, { ...fields, name, days });

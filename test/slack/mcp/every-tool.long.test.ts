@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { AssistantAnswer } from '../../../simulator/slack/assistant.ts';
 import { listCalls, listElements } from '../../../simulator/slack/assistant-blocks.ts';
 import { type Bot, connect, createPublicUrl, startBot } from '../../support/bot.ts';
-import { saveSettings } from '../../support/settings.ts';
+import { configure } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { argumentsOf } from './calls.ts';
 
@@ -26,9 +26,7 @@ async function start(zones: number): Promise<Running> {
   for (const person of bot.slack.world.people)
     if (person.id === alice) Object.assign(person, { admin: false });
   for (const id of [alice, dave]) await connect(bot, id, ops);
-  const admin = bot.slack.as(carol);
-  await saveSettings(admin, { operators: [alice], approvers: [bob], assistant: 'proposing' });
-  while (admin.modal()) await admin.closeModal();
+  await configure(bot.slack.as(carol), { operators: [alice], approvers: [bob], assistant: 'proposing' });
   return {
     bot,
     async call(who, tool, args = argumentsOf[tool] ?? {}) {

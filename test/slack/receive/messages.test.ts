@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
-import { type Bot, connect, useBot } from '../../support/bot.ts';
+import type { Actor } from '../../../simulator/slack/actor.ts';
+import { connect, followMessages, useBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, offers, ops } from '../words.ts';
 
@@ -13,17 +14,15 @@ beforeEach(() => {
 });
 afterEach(() => bot.slack.script.withholdScopes([]));
 
-type Person = ReturnType<Bot['slack']['as']>;
-
 /** Writes to the bot and returns its answer. */
-async function write(person: Person, text: string, options?: { thread: string }) {
-  const before = new Set(person.messages().map(({ ts }) => ts));
-  const { ts } = person.say(text, options);
-  return person.waitForMessage((message) => !before.has(message.ts) && message.ts !== ts);
+async function write(person: Actor, text: string, options?: { thread: string }) {
+  const { next } = followMessages(person);
+  person.say(text, options);
+  return next((message) => message.bot);
 }
 
 /** A thread with a reply, by its first message. */
-function startThread(person: Person): string {
+function startThread(person: Actor): string {
   const { ts } = person.say('The shop is slow');
   person.say('Since when?', { thread: ts });
   return ts;
@@ -143,9 +142,9 @@ describe('in the conversation with the bot', () => {
     'words are answered in a message that is a %s',
     async (subtype) => {
       const person = bot.slack.as(alice, direct);
-      const before = new Set(person.messages().map(({ ts }) => ts));
+      const { next } = followMessages(person);
       await person.say('whoami', { subtype }).heard;
-      const answer = await person.waitForMessage((message) => !before.has(message.ts) && message.bot);
+      const answer = await next((message) => message.bot);
       expect(offers('connect:forget')(answer)).toBe(true);
     },
   );
@@ -164,10 +163,9 @@ describe('in the conversation with the bot', () => {
   test('a button that answers beside its message leaves a message that stays', async () => {
     const person = bot.slack.as(alice, direct);
     const typo = await write(person, 'whoamy');
-    const before = new Set(person.messages().map(({ ts }) => ts));
+    const { next } = followMessages(person);
     await person.press('help:run:0', { ts: typo.ts, value: 'whoami' });
-    const next = await person.waitForMessage(({ ts }) => !before.has(ts));
-    expect(next).toMatchObject({ ephemeral: false, channel: direct });
+    expect(await next()).toMatchObject({ ephemeral: false, channel: direct });
     expect(person.messages().find(({ ts }) => ts === typo.ts)?.reads).toBe(typo.reads);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
-import { connect, useBot } from '../../support/bot.ts';
+import { connect, followMessages, useBot } from '../../support/bot.ts';
 import { alice, ops } from '../words.ts';
 
 // Shapes that no rule takes for a key.
@@ -15,10 +15,9 @@ for (const key of ownKeys) bot.cdn.data.accessKeys.set(key, 'full');
 test.each(ownKeys)('the person’s own key %s behind any word is refused and never repeated', async (key) => {
   await connect(bot, alice, ops, key);
   const person = bot.slack.as(alice, ops);
-  const [calls, known] = [bot.slack.calls.length, new Set(person.messages().map(({ ts }) => ts))];
+  const [calls, { all: answers }] = [bot.slack.calls.length, followMessages(person)];
   const typed = [...names.filter((name) => name !== 'disconnect'), 'frobnicate', 'why why', 'audit 50', ''];
   await Promise.all(typed.map((words) => person.slash(`${words} ${key}`)));
-  const answers = () => person.messages().filter(({ ts }) => !known.has(ts));
   await expect.poll(() => answers().length, { timeout: 20_000 }).toBe(typed.length);
   expect(answers().filter(({ blocks }) => !JSON.stringify(blocks).includes('connect:'))).toEqual([]);
   expect(person.modal()).toBeUndefined();

@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
+import type { Actor } from '../../../simulator/slack/actor.ts';
 import { dayMs } from '../../../src/lib/time.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { createClients, createLibraryLog, createResponseUrls } from '../../../src/slack/send/clients.ts';
@@ -9,7 +10,7 @@ import { createResponder } from '../../../src/slack/send/responder.ts';
 import { message, section } from '../../../src/views/blocks/blocks.ts';
 import { renderChart } from '../../../src/views/blocks/chart.ts';
 import { renderTable } from '../../../src/views/blocks/table.ts';
-import { type Bot, useBot } from '../../support/bot.ts';
+import { followMessages, useBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, offers, ops } from '../words.ts';
@@ -87,10 +88,10 @@ test('where response_url takes no charts the answer comes with words, and the ne
 });
 
 /** Types a command whose answer comes with the offer; a slow machine sees a sign of progress before it. */
-async function askWords(person: ReturnType<Bot['slack']['as']>, typed: string) {
-  const before = new Set(person.messages().map(({ ts }) => ts));
+async function askWords(person: Actor, typed: string) {
+  const { next } = followMessages(person);
   await person.slash(typed);
-  return person.waitForMessage((seen) => !before.has(seen.ts) && offers('native:show')(seen));
+  return next(offers('native:show'));
 }
 
 describe('where charts are refused', () => {
@@ -134,11 +135,9 @@ describe('where charts are refused', () => {
     const words = await askWords(person, `app ${appIds.api}`);
     await person.press('native:show', { ts: words.ts });
     await direct.waitForMessage(/█/);
-    const before = new Set(person.messages().map(({ ts }) => ts));
+    const { next } = followMessages(person);
     await person.slash('scanning 501');
-    const answer = await person.waitForMessage(
-      ({ ts, reads }) => !before.has(ts) && reads.includes('13,474'),
-    );
+    const answer = await next(({ reads }) => reads.includes('13,474'));
     expect(offers('native:show')(answer)).toBe(false);
   });
 });
