@@ -31,7 +31,7 @@ async function waitFor(bot: Bot, said: string | RegExp): Promise<void> {
 test('a socket that was cut without a close is noticed by its silence', async () => {
   let relay: Relay | undefined;
   const bot = await start({
-    env: async ({ slack }) => {
+    envOf: async ({ slack }) => {
       relay = await startRelayTo(slack.url);
       return { SLACK_API_URL: new URL('/api/', relay.url).href };
     },

@@ -18,52 +18,21 @@ test('ids of actions, forms and pickers are `feature:verb` and name their own fe
   for (const { name, id } of ids) expect(id).toMatch(new RegExp(`^${name}:[a-z-]+$`, 'u'));
 });
 
-test('the stable names of the design are there', () => {
-  for (const id of [
-    'zones:page',
-    'zones:show',
-    'origin-errors:day',
-    'origin-errors:file',
-    'connect:open',
-    'connect:forget',
-    'help:run',
-    'alerts:acknowledge',
-    'alerts:snooze',
-  ]) {
-    expect(findAction(id)?.id).toBe(id);
-  }
-  for (const id of ['connect:submit', 'digests:submit', 'settings:submit', 'alerts:submit', 'zones:submit'])
-    expect(findForm(id)?.id).toBe(id);
-  expect(findPicker('zones:pick')?.id).toBe('zones:pick');
-  for (const field of ['operatorGroups', 'approverGroups'])
-    expect(findPicker(field)?.id).toBe('settings:groups');
-  expect(commands.map(({ name }) => name).toSorted()).toEqual([
-    'alert',
-    'app',
-    'approvals',
-    'audit',
-    'changes',
-    'compare',
-    'connect',
-    'digest',
-    'disconnect',
-    'doctor',
-    'errors',
-    'export',
-    'help',
-    'here',
-    'keys',
-    'name',
-    'scanning',
-    'settings',
-    'token',
-    'variable',
-    'volume',
-    'whoami',
-    'why',
-    'zone',
-    'zones',
-  ]);
+const stable = {
+  actions:
+    'zones:page zones:show origin-errors:day origin-errors:file connect:open connect:forget help:run alerts:acknowledge alerts:snooze',
+  forms: 'connect:submit digests:submit settings:submit alerts:submit zones:submit',
+  pickers: 'zones:pick operatorGroups approverGroups',
+};
+
+test('names that stand in messages of yesterday are found', () => {
+  const missing = [
+    ...stable.actions.split(' ').filter((id) => findAction(id)?.id !== id),
+    ...stable.forms.split(' ').filter((id) => findForm(id)?.id !== id),
+    ...stable.pickers.split(' ').filter((id) => !findPicker(id)),
+  ];
+  expect(missing).toEqual([]);
+  expect(findPicker('operatorGroups')?.id).toBe('settings:groups');
 });
 
 test('each command runs or opens a form, says what it does, and its examples are its own', () => {

@@ -29,6 +29,12 @@ const { scripts, engines } = readJson('package.json') as {
 };
 const [, flags = ''] = /node ((?:--\S+ )+)dist\/bot\/main\.js all$/u.exec(scripts['start'] ?? '') ?? [];
 
+test('the scripts that start the bot have the limits of memory of docs/operating.md', () => {
+  const limits = [...read('docs/operating.md').matchAll(/^\| `(--m[^`]+)` \|/gmu)].map(([, one]) => one);
+  for (const [script, role] of Object.entries({ start: 'all', web: 'web', worker: 'worker' }))
+    expect(scripts[script]).toBe(`exec node ${limits.join(' ')} dist/bot/main.js ${role}`);
+});
+
 interface Service {
   readonly command?: string[];
   readonly environment: Record<string, string>;

@@ -38,7 +38,9 @@ export interface BotOptions {
   readonly now?: () => Date;
   /** The clock by which the CDN makes its logs and charts. */
   readonly cdnNow?: () => Date;
-  readonly env?: Env | ((at: Pick<Bot, 'slack' | 'cdn'>) => Promise<Env>);
+  readonly env?: Env;
+  /** Variables that follow from where the simulators are. */
+  readonly envOf?: (at: Pick<Bot, 'slack' | 'cdn'>) => Promise<Env>;
   /** A directory whose database is there already. */
   readonly dataDir?: string;
   readonly slack?: Parameters<typeof startSlack>[0];
@@ -49,8 +51,8 @@ export interface BotOptions {
 
 /** The real bot on a throw-away embedded database, with the Slack and the CDN of `simulator/`. */
 export async function startBot(options: BotOptions = {}): Promise<Bot> {
-  const { transport = 'socket', now = () => new Date(), env: given = {} } = options;
-  const assistant = transport === 'http' && 'PUBLIC_URL' in given;
+  const { transport = 'socket', now = () => new Date() } = options;
+  const assistant = transport === 'http' && options.env?.['PUBLIC_URL'] !== undefined;
   const [slack, cdn, dataDir] = await Promise.all([
     startSlack({ ...readManifest({ assistant }), signsAt: () => now().getTime(), ...options.slack }),
     startCdn({
@@ -60,8 +62,11 @@ export async function startBot(options: BotOptions = {}): Promise<Bot> {
     }),
     options.dataDir ?? mkdtemp(join(tmpdir(), 'chatops-')),
   ]);
-  const own = typeof given === 'function' ? await given({ slack, cdn }) : given;
-  const env = { ...environment({ ...options, slack, cdn, dataDir }), ...own };
+  const env = {
+    ...environment({ ...options, slack, cdn, dataDir }),
+    ...options.env,
+    ...(await options.envOf?.({ slack, cdn })),
+  };
   if (options.dataDir === undefined && !('DATABASE_URL' in env))
     await copyEmbeddedDatabase(env['DATA_DIR'] ?? dataDir);
   const logs: string[] = [];
