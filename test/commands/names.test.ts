@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { appIds } from '../../simulator/cdn/apps.ts';
-import type { Actor } from '../../simulator/slack/actor.ts';
 import { findElements } from '../../simulator/slack/block-ids.ts';
 import { ask, connect, disconnect, followMessages, useBot } from '../support/bot.ts';
 import { configure } from '../support/settings.ts';
@@ -12,13 +11,20 @@ const bot = await useBot({ zones: 12 }, ['U0ALICE00', 'U0BOB0000']);
 // An ID that looks like a name.
 bot.cdn.data.apps.push({ ...bot.cdn.data.apps[0]!, id: 'shop-app' });
 const settings = { operators: ['U0ALICE00'], destroyApprovals: '1', approvers: ['U0BOB0000'] };
-await configure(bot.slack.as('U0ALICE00', ops), settings);
+const alice = bot.slack.as('U0ALICE00', ops);
+const bob = bot.slack.as('U0BOB0000', ops);
+await configure(alice, settings);
+
+/** Types words that open a form. */
+async function openForm(words: string, form: string) {
+  await alice.slash(words);
+  return alice.waitForModal(form);
+}
 
 const readLabels = (options: readonly object[]): string[] =>
   options.map((option) => (option as { text: { text: string } }).text.text);
 
 test('a name that one person gives is typed and seen by another, in answers and menus', async () => {
-  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   expect(readStable(await ask(alice, `name app ${appIds.api} Checkout EU`))).toMatchSnapshot('named');
   const answer = await ask(bob, 'app checkout eu');
   expect(answer.text).toContain('Checkout EU');
@@ -35,21 +41,17 @@ test('a name that one person gives is typed and seen by another, in answers and 
 });
 
 test('the form of an id is filled with it, and an empty name takes the name away', async () => {
-  const alice = bot.slack.as('U0ALICE00', ops);
-  await alice.slash(`name app ${appIds.worker}`);
-  await alice.waitForModal('names:submit');
+  await openForm(`name app ${appIds.worker}`, 'names:submit');
   expect((await alice.submit({ kind: 'app', id: appIds.worker, name: 'worker' })).errors).toBeUndefined();
   await alice.waitForMessage(/worker/);
   expect((await ask(alice, 'app worker')).reads).toContain(appIds.worker);
-  await alice.slash(`name app ${appIds.worker}`);
-  await alice.waitForModal('names:submit');
+  await openForm(`name app ${appIds.worker}`, 'names:submit');
   await alice.submit({ kind: 'app', id: appIds.worker, name: '' });
   await alice.waitForMessage(/Removed/);
   expect((await ask(alice, 'name list')).reads).not.toContain('worker');
 });
 
 test('a name is undone where it is told, and never over a later one; none removes it', async () => {
-  const [alice, bob] = ['U0ALICE00', 'U0BOB0000'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   await ask(bob, `name app ${appIds.worker} "Shop: EU"`);
   const renamed = await ask(bob, `name app ${appIds.worker} Shop US`);
   await bob.press('names:undo', { ts: renamed.ts });
@@ -70,7 +72,6 @@ test('a name is undone where it is told, and never over a later one; none remove
 });
 
 test('a shield zone that was looked at is offered, and a new one by its number', async () => {
-  const bob = bot.slack.as('U0BOB0000', ops);
   await ask(bob, 'scanning 501');
   await ask(bob, 'name shield 501 shop shield');
   await bob.slash('scanning');
@@ -88,7 +89,6 @@ test('a shield zone that was looked at is offered, and a new one by its number',
 });
 
 test('only the giver or an admin changes a name', async () => {
-  const [bob, alice] = ['U0BOB0000', 'U0ALICE00'].map((id) => bot.slack.as(id, ops)) as [Actor, Actor];
   await ask(bob, `name app ${appIds.idle} spare`);
   await ask(alice, `name app ${appIds.idle} idle`);
   expect((await ask(bob, 'name list')).reads).toContain('idle');
@@ -102,9 +102,7 @@ test.each([
   { id: 'app0\u200bapi00000001', name: 'x' },
   { id: 'app0\u202eapi00000001', name: 'x' },
 ])('the form refuses %j', async (typed) => {
-  const alice = bot.slack.as('U0ALICE00', ops);
-  await alice.slash(`name app ${appIds.api}`);
-  await alice.waitForModal('names:submit');
+  await openForm(`name app ${appIds.api}`, 'names:submit');
   const { errors } = await alice.submit({ kind: 'app', id: appIds.api, ...typed });
   expect(errors).toMatchSnapshot();
   await alice.closeModal();
@@ -121,15 +119,12 @@ test.each([
   `name app ${appIds.api} ${'x'.repeat(41)}`,
   'name app app0other CHECKOUT EU',
 ])('%s is refused with what is wrong', async (words) => {
-  const alice = bot.slack.as('U0ALICE00', ops);
   expect(readStable(await ask(alice, words))).toMatchSnapshot();
 });
 
 test('a form that closed before it failed opens again from the message, filled in', async () => {
-  const alice = bot.slack.as('U0ALICE00', ops);
   const typed = { kind: 'app', id: appIds.api, name: 'shop-app' };
-  await alice.slash('name');
-  await alice.waitForModal('names:submit');
+  await openForm('name', 'names:submit');
   const { next } = followMessages(alice);
   await alice.submit(typed);
   const failed = await next();
@@ -160,7 +155,6 @@ test.each([
 ])(
   '%s opens again as it was, once its person has a key again, without secrets',
   async (words, typed, shown) => {
-    const alice = bot.slack.as('U0ALICE00', ops);
     await alice.slash(words);
     const form = await alice.waitForModal(({ callback_id: id }) => id.endsWith(':submit'));
     await disconnect(alice);
@@ -181,9 +175,7 @@ test.each([
 );
 
 test('a failure that may not repeat what was typed says the rest', async () => {
-  const alice = bot.slack.as('U0ALICE00', ops);
-  await alice.slash('export 501 last 6h');
-  await alice.waitForModal('event-logs:submit');
+  await openForm('export 501 last 6h', 'event-logs:submit');
   const { next } = followMessages(alice);
   const query = bot.env['SLACK_BOT_TOKEN'] ?? '';
   bot.slack.script.fail('views.update', 'internal_error', 1);

@@ -1,5 +1,4 @@
 import { checkMessage, checkSuggestions, checkView } from '../../simulator/slack/block-kit/checks.ts';
-import type { ChartBlock } from '../../src/views/blocks/blocks.ts';
 
 /** Everything that Slack would refuse in a message, and unescaped foreign markup. */
 export function findMessageProblems(message: { readonly text: string }): string[] {
@@ -12,29 +11,6 @@ export function findViewProblems(view: { readonly type: 'modal' | 'home' }): str
 
 export function findOptionProblems(options: readonly unknown[]): string[] {
   return checkSuggestions({ options: [...options] }, 'options').problems;
-}
-
-/** What a chart has beyond the lowest of the limits that Slack's pages name. */
-export function findChartProblems({ title, chart }: ChartBlock): string[] {
-  const { categories, y_label: unit } = chart.axis_config;
-  const rules: Record<string, boolean> = {
-    'a title of 1-50 characters': isLabel(title, 50) && isLabel(unit, 50),
-    '1-6 series': chart.series.length >= 1 && chart.series.length <= 6,
-    '1-20 points': categories.length >= 1 && categories.length <= 20,
-    'labels of 1-20 characters': [...categories, ...chart.series.map(({ name }) => name)].every((text) =>
-      isLabel(text, 20),
-    ),
-    'labels that are unique': new Set(categories).size === categories.length,
-    'the categories as labels of each series': chart.series.every(
-      ({ data }) => data.map(({ label }) => label).join('\n') === categories.join('\n'),
-    ),
-    'finite values': chart.series.every(({ data }) => data.every(({ value }) => Number.isFinite(value))),
-  };
-  return Object.keys(rules).filter((rule) => !rules[rule]);
-}
-
-function isLabel(text: string, most: number): boolean {
-  return text.length >= 1 && text.length <= most;
 }
 
 /** In mrkdwn, what is left of `<` and `>` must be ours: a date, a mention of a person, user group or channel. Entities must be whole. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Message } from '../../src/views/blocks/blocks.ts';
-import { isChart, replaceNativeBlocks } from '../../src/views/blocks/native.ts';
-import { findChartProblems, findMessageProblems } from '../support/slack-limits.ts';
+import { replaceNativeBlocks } from '../../src/views/blocks/native.ts';
+import { findMessageProblems } from '../support/slack-limits.ts';
 
 /** Texts that Slack would trip over: markup, entities, quotes, line breaks, nothing at all, and much. */
 export const text = fc.oneof(
@@ -41,6 +41,5 @@ export const list = <T>(of: fc.Arbitrary<T>, most: number) =>
 /** What Slack would not take of a message, drawn and in words. */
 export function findProblems(message: Message): string[] {
   const inWords = { ...message, blocks: replaceNativeBlocks(message.blocks ?? []) };
-  const charts = (message.blocks ?? []).filter(isChart).flatMap(findChartProblems);
-  return [...findMessageProblems(message), ...charts, ...findMessageProblems(inWords)];
+  return [...findMessageProblems(message), ...findMessageProblems(inWords)];
 }

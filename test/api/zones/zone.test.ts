@@ -186,32 +186,11 @@ test('no secret of a zone gets past its reading', () => {
 });
 
 test('what explains a rule stays', () => {
-  const { zone } = read({
-    Id: 1,
-    EdgeRules: [
-      {
-        ActionType: 1,
-        ActionParameter1: 'https://example.com/new',
-        ActionParameter2: '301',
-        Triggers: [
-          { Type: 1, Parameter1: 'User-Agent', PatternMatches: ['*bot*'] },
-          { Type: 4, PatternMatches: null },
-        ],
-        ExtraActions: null,
-      },
-    ],
-  });
-  expect(zone.members.EdgeRules).toEqual([
-    {
-      ActionType: 1,
-      ActionParameter1: 'https://example.com/new',
-      ActionParameter2: '301',
-      Triggers: [
-        { Type: 1, Parameter1: 'User-Agent', PatternMatches: ['*bot*'] },
-        { Type: 4, PatternMatches: [] },
-      ],
-      ExtraActions: [],
-    },
+  const action = { ActionType: 1, ActionParameter1: 'https://example.com/new', ActionParameter2: '301' };
+  const trigger = { Type: 1, Parameter1: 'User-Agent', PatternMatches: ['*bot*'] };
+  const rule = { ...action, Triggers: [trigger, { Type: 4, PatternMatches: null }], ExtraActions: null };
+  expect(read({ Id: 1, EdgeRules: [rule] }).zone.members.EdgeRules).toEqual([
+    { ...action, Triggers: [trigger, { Type: 4, PatternMatches: [] }], ExtraActions: [] },
   ]);
 });
 

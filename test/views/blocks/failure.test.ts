@@ -56,36 +56,32 @@ test.each([
   ['cut', {}],
   ['unexpected', {}],
   ['cancelled', {}],
+  // A window that the CDN refuses.
+  [
+    'refused',
+    {
+      operation: 'Export Event Logs as CSV',
+      status: 401,
+      serviceMessage: 'You can only view the past 3 days (72 hours) of Event Logs.',
+    },
+  ],
+  // For the CDN's support.
+  ['unavailable', { requestId: 'req-42' }],
+  // An ID is looked up where such IDs are.
+  ...(
+    [
+      'List Pull Zones',
+      'Export Event Logs as CSV',
+      'Get upload scanning metrics',
+      'Get Application Usage Summary',
+      'Delete All Volume Instances',
+      'Update Variable',
+    ] as const
+  ).map((operation) => ['not_found', { operation }] as const),
 ] as const)('%s %j is explained, with a next step', (code, more) => {
   const told = describeApiError(apiError(code, more));
   expect(told).toMatchSnapshot();
   expect(findMessageProblems(renderFailure(told))).toEqual([]);
-});
-
-test.each([
-  'List Pull Zones',
-  'Export Event Logs as CSV',
-  'Get upload scanning metrics',
-  'Get Application Usage Summary',
-  'Delete All Volume Instances',
-  'Update Variable',
-])('an id that is not known to %s is looked up where such ids are', (operation) => {
-  const told = describeApiError(apiError('not_found', { operation }));
-  expect(told.hint).toMatchSnapshot();
-  expect(findMessageProblems(renderFailure(told))).toEqual([]);
-});
-
-test('a window that the CDN refuses is explained with the rule', () => {
-  const serviceMessage = 'You can only view the past 3 days (72 hours) of Event Logs.';
-  const told = describeApiError(
-    apiError('refused', { operation: 'Export Event Logs as CSV', status: 401, serviceMessage }),
-  );
-  expect(told).toMatchSnapshot();
-});
-
-test('the request id is named for the CDN’s support', () => {
-  const told = describeApiError(apiError('unavailable', { requestId: 'req-42' }));
-  expect(told.hint).toMatchSnapshot();
 });
 
 function apiError(code: ApiErrorCode, more: Partial<ApiError>): ApiError {
