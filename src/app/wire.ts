@@ -236,7 +236,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     ...parts,
     ...features,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
-    shouldRecordDenial: oncePerMinute(now),
+    shouldRecord: oncePerMinute(now),
     claimOnce: (id) => claimOnce(db, id, now()),
     release: (id) => releaseClaim(db, id),
     panel,

@@ -69,11 +69,14 @@ export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Prom
 /** Acknowledges each delivery once. Also trims the body. @throws where Slack must send it again: its end of access or its step could not be stored. */
 export function createDeliver(options: DeliverOptions): Deliver {
   const { egress, inFlight, log, metrics, now } = options;
-  const logFailure = (error: unknown): void => log.error({ error }, 'a delivery failed outside its handler');
   const shouldLog = oncePerMinute(now);
+  const logFailure = (error: unknown): void => {
+    if (shouldLog('work'))
+      log.error({ error }, 'a delivery failed outside its handler (logged once a minute)');
+  };
   const warn = warnOncePerMinute(log, now);
   const refuse = createRefusal(options);
-  const app = createApp(options);
+  const app = createApp(options, logFailure);
   let storing = 0;
 
   const store = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -96,7 +99,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     // What must not be lost is stored before it is acknowledged, also in a flood; else Slack sends it again.
     if (body.event) await storeEnds(body, ends);
     const isStep = body.event?.type === 'function_executed';
-    const step = isStep ? await store(() => beginStep(options, body)) : undefined;
+    const step = isStep ? await store(() => beginStep(options, body, warn)) : undefined;
     if (step === 'incomplete') return;
     const owner = readOwner(body);
     if (!body.event && owner.person === '') {
@@ -150,8 +153,8 @@ const anything = /[\s\S]*/u;
  * Bolt's App with one listener for each kind of delivery; the registry routes by `feature:verb`. It authorizes nobody: that
  * would read the database before forms and menus are acknowledged, so tokens come from `InstallationAccess` afterwards.
  */
-function createApp(options: DeliverOptions): App {
-  const { apiUrl, log, logger, now } = options;
+function createApp(options: DeliverOptions, logFailure: (error: unknown) => void): App {
+  const { apiUrl, logger, now } = options;
   const app = new App({
     // Our own receivers hand deliveries to `processEvent`.
     receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
@@ -193,7 +196,7 @@ function createApp(options: DeliverOptions): App {
     if (event.type === 'app_mention' || event.type === 'message') goOn(context, runMessage(options, body));
     else if (event.type === 'app_home_opened' && event.tab === 'home') goOn(context, runHome(options, body));
   });
-  app.error(async (error) => log.error({ error }, 'a delivery failed outside its handler'));
+  app.error(async (error) => logFailure(error));
   return app;
 }
 
@@ -294,14 +297,15 @@ interface DeliveredStep extends StepRun {
 
 /** Stores the run of a workflow step. Call before the acknowledgement: where this rejects, Slack must send it again. */
 async function beginStep(
-  { ledger, log, now }: SlackDeps,
+  { ledger, now }: SlackDeps,
   body: object,
+  warn: SlackDeps['log']['warn'],
 ): Promise<DeliveredStep | 'incomplete'> {
   const { data, error } = executedStep.safeParse(body);
   const installation = findInstallation(body);
   if (!data || !installation) {
     const missing = error?.issues.map(({ path }) => path.join('.')) ?? ['team_id'];
-    log.warn({ missing }, 'cannot run a step of a workflow: its event lacks something');
+    warn({ missing }, 'cannot run a step of a workflow: its event lacks something');
     return 'incomplete';
   }
   const { event } = data;

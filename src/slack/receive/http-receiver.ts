@@ -42,7 +42,7 @@ export function createHttpReceiver(options: {
     if (!body) return answer(response, 400);
     if (body['type'] === 'url_verification') return answer(response, 200, { challenge: body['challenge'] });
     if (body['type'] === 'app_rate_limited') {
-      log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
+      warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
       return answer(response, 200);
     }
     return body;

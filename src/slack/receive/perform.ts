@@ -43,7 +43,8 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   /** Present if keys are entered on a page, which shows the person as `shownFor`. */
   readonly keyPage?: ((person: Person, shownFor: string) => KeyPage) | undefined;
   readonly people: PeopleOf;
-  readonly shouldRecordDenial: (key: string) => boolean;
+  /** At most once a minute for a key. */
+  readonly shouldRecord: (key: string) => boolean;
   /** False if it was claimed before, by this or another replica. */
   readonly claimOnce: (id: string) => Promise<boolean>;
   readonly release: (id: string) => Promise<void>;
@@ -114,7 +115,11 @@ export async function perform(
   const { log, metrics } = deps;
   const started = performance.now();
   const sender = readSender(body, deps.access.own());
-  if (!sender) return log.warn({ kind }, 'a delivery names no user and workspace');
+  if (!sender) {
+    if (deps.shouldRecord(`sender/${kind}`))
+      log.warn({ kind }, 'a delivery names no user and workspace (logged once a minute)');
+    return;
+  }
   const { person } = sender;
   let work: Work | undefined;
   let early: Replies | undefined;
@@ -336,7 +341,7 @@ async function recordDenial(
   // People of another organization have no audit log here.
   const tenant = (foreign ? deps.access.own()?.teamId : undefined) ?? tenantId(person);
   const subject = requested ?? feature;
-  if (!deps.shouldRecordDenial(`${tenant}/${person.userId}/${subject}`)) return;
+  if (!deps.shouldRecord(`${tenant}/${person.userId}/${subject}`)) return;
   try {
     await deps.audit.record({
       tenant,

@@ -57,6 +57,26 @@ describe('signed HTTP', () => {
     expect(isLogged).toBe(status === 500);
   });
 
+  const broken = { id: 'V1', callback_id: 'zones:submit', state: { values: { zone: null } } };
+  const sender = { user: { id: alice }, team: { id: 'T0ACME000' } };
+  test.each<[string, string]>([
+    ['presses that are a text', interactionForm({ ...sender, type: 'block_actions', actions: 'x' })],
+    ['a field that is nothing', interactionForm({ ...sender, type: 'view_submission', view: broken })],
+    ['a command without its workspace', `command=%2Fcdn&text=help&user_id=${alice}&trigger_id=1.9`],
+    [
+      'a Home tab without its workspace',
+      `{"event":{"type":"app_home_opened","tab":"home","user":"${alice}"}}`,
+    ],
+    ['a step without its run', '{"event":{"type":"function_executed"},"team_id":"T0ACME000"}'],
+    ['word of dropped events', '{"type":"app_rate_limited"}'],
+  ])('signed, %s, three times: one line of the log', async (_what, body) => {
+    const logged = bot.logs.length;
+    for (const _ of [1, 2, 3]) expect((await post(body, body.startsWith('{') ? json : {})).status).toBe(200);
+    await readOutcomes(() => post(`${form}after.${logged}`));
+    const lines = bot.logs.slice(logged).filter((line) => /"level":"(?:warn|error)"/u.test(line));
+    expect(lines.length).toBeLessThanOrEqual(1);
+  });
+
   test('what people write into a message is no interaction under another content type', async () => {
     const menu = interactionForm({ type: 'block_suggestion', action_id: 'zone', value: 'a' });
     const written = { type: 'event_callback', event: { type: 'message', text: `a&${menu}&` } };
