@@ -18,12 +18,12 @@ import { reconcileReportsJob, reportJobs } from '../commands/reports/runner.ts';
 import type { ReportPorts } from '../commands/reports/store.ts';
 import { dayMs, toUtcDay } from '../lib/time.ts';
 import { completeStepJob } from '../outbox/complete-step.ts';
-import { createDeliverJob, sweepOutboxJob } from '../outbox/deliver.ts';
+import { createDeliverJob, type DeliverPorts, sweepOutboxJob } from '../outbox/deliver.ts';
 import type { MessageKind } from '../outbox/outbox.ts';
 import { defineJob, type Enqueue, type EnqueueOptions, type Job } from '../store/queue.ts';
 import type { Db, Schema } from '../store/schema.ts';
 
-export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts;
+export type Ports = ReportPorts & ExportPorts & OperationPorts & OffboardingPorts & DeliverPorts;
 
 const messageKinds: readonly MessageKind<never, Ports>[] = [
   ...digestMessages,

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
 import { type Installation, tenantId } from '../auth/identity.ts';
-import { minuteMs } from '../lib/time.ts';
+import { dayMs, minuteMs } from '../lib/time.ts';
 import { defineJob, type Enqueue, type JobContext } from '../store/queue.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { makeReference } from '../telemetry/reference.ts';
-import { classifySlackFailure, type OpenSlack } from './slack-port.ts';
+import { canBeLifted, classifySlackFailure, describeLift, type OpenSlack } from './slack-port.ts';
 
 /*
  * The end of a workflow step: a job under the key of its run, which survives a killed process. From the delivery on such a
@@ -40,9 +40,14 @@ export const completeStepJob = defineJob({
       const { meaning, code, askedMs = minuteMs } = classifySlackFailure(error);
       if (meaning === 'app') return log.info({ run, code }, 'step of a lost app');
       if (meaning === 'unclear' || meaning === 'not-sent') throw error;
-      if (meaning === 'pass') {
-        const at = new Date(now().getTime() + askedMs);
-        return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed });
+      if (meaning === 'pass' || canBeLifted(code)) {
+        const ageMs = now().getTime() - (await findBegin(db, run)).getTime();
+        if (ageMs < longestWaitMs) {
+          const at = new Date(now().getTime() + Math.max(askedMs, ageMs / 4));
+          return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed });
+        }
+        ports.untold(completeStepJob.name);
+        return log.error({ run, code, fix: describeLift(code) }, 'end of a step was refused for a day');
       }
       const reference = makeReference();
       log.error({ run, reference, error }, 'Slack refused the end of a step');
@@ -52,7 +57,19 @@ export const completeStepJob = defineJob({
   },
 });
 
-type Ports = { readonly slack: OpenSlack; readonly enqueue: Enqueue };
+/** Afterwards nobody waits for the workflow. */
+const longestWaitMs = dayMs;
+
+async function findBegin(db: Db, run: string): Promise<Date> {
+  const row = await db.selectFrom('step_runs').select('begun_at').where('id', '=', run).executeTakeFirst();
+  return row?.begun_at ?? new Date(0);
+}
+
+type Ports = {
+  readonly slack: OpenSlack;
+  readonly enqueue: Enqueue;
+  readonly untold: (kind: string) => void;
+};
 type Enqueuing = { readonly enqueue: Enqueue; readonly db: Db | Trx };
 
 /** Stores how a run ends. Replaces what still waits. */

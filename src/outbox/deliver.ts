@@ -47,6 +47,8 @@ const audienceKnownMs = 30_000;
 export type DeliverPorts = {
   readonly slack: OpenSlack;
   readonly enqueue: Enqueue;
+  /** Counts a message that no place took, or perhaps none did. */
+  readonly untold: (kind: string) => void;
   /** Who reads a channel, as it was known no longer ago than `knownMs`. */
   readonly readAudience: (
     at: Installation,
@@ -261,18 +263,15 @@ async function retryOrReplace(
   const { row, kind, context } = delivery;
   const { code, reference, askedMs } = failure;
   if (failure.meaning === 'pass') {
+    const isLong = method === 'chat.postMessage' && row.attempts >= mostPassingRefusals;
+    const place = (row.place + 1) % Math.max(1, delivery.places.length);
+    const next = { ...unposted, code: row.code ?? code, ...(isLong && { place, first_at: null }) };
     // Without a pause that Slack asks for, the refusal is about this message alone, or its place.
-    if (askedMs === undefined) {
-      const isLong = method === 'chat.postMessage' && row.attempts >= mostPassingRefusals;
-      const place = (row.place + 1) % Math.max(1, delivery.places.length);
-      await backOff(
-        delivery,
-        isLong ? { ...unposted, place, first_at: null, code: row.code ?? code } : unposted,
-      );
-    } else {
+    if (askedMs === undefined) await backOff(delivery, next);
+    else {
       const until = new Date(context.now().getTime() + askedMs);
       await pauseMethod(context.db, row.tenant, method, until);
-      await tryAgain(delivery, until, { ...unposted, attempts: row.attempts + 1 });
+      await tryAgain(delivery, until, { ...next, attempts: row.attempts + 1 });
     }
     return true;
   }
@@ -415,9 +414,11 @@ async function end(
   const { db, ports, now, log } = context;
   if (state === 'dead') log.warn({ message: row.id, place, reason, code }, 'message was not delivered');
   const posted = channel !== undefined && ts !== undefined ? { channel, ts } : undefined;
-  // The first place that took it had refused it before.
-  const earlier = posted && row.place === 0 ? undefined : (row.code ?? undefined);
-  const ended = { id: row.id, about, state, place, posted, reason, code: earlier ?? code, reference };
+  const earlier = row.code ?? undefined;
+  // What the first place refused for a while does not matter once it takes it.
+  const word = row.place > 0 ? (earlier ?? code) : (code ?? (posted ? undefined : earlier));
+  const ended = { id: row.id, about, state, place, posted, reason, code: word, reference };
+  let isStored = false;
   const store = async (trx: Trx): Promise<void> => {
     const at = now();
     const stored = await trx
@@ -441,12 +442,14 @@ async function end(
       .returning('next_at')
       .executeTakeFirst();
     if (!stored) return;
+    isStored = true;
     await kind.ended?.(trx, ended, context);
     const waiting = await findFollowers(trx, row);
     for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
       await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
   await storeWithRetries(() => db.transaction().execute(store), context.signal);
+  if (isStored && state !== 'sent' && reason !== 'withdrawn' && reason !== 'parent') ports.untold(row.kind);
 }
 
 async function findFollowers(trx: Trx, row: Row): Promise<string[]> {

@@ -37,7 +37,7 @@ const counters = {
   refusals_total: 'reason | What the policy refused to people and to jobs, by reason',
   native_blocks_refused_total:
     'way | Messages whose charts or tables Slack refused, by the way they were sent',
-  alerts_untold_total: '| Messages about an incident that no place took; the next check posts them again',
+  messages_untold_total: 'kind | Messages that no place took (refused, expired, or never answered), by kind',
   operation_transitions_total: 'state | What became of changes at the CDN, each step',
   cdn_requests_total: 'operation outcome status | Requests to the CDN, each try: how they ended',
   slack_calls_total: 'method outcome status | Calls of Slack’s Web API with their retries: how they ended',
@@ -129,7 +129,7 @@ export function createMetrics() {
     cdnDrift: (operation: string, kind: string, members: number): void =>
       gauge.cdn_drift_members.set({ operation, kind }, members),
     refused: (reason: string): void => counter.refusals_total.inc({ reason }),
-    alertUntold: (): void => counter.alerts_untold_total.inc(),
+    untold: (kind: string): void => counter.messages_untold_total.inc({ kind }),
     operationMoved: (state: string): void => counter.operation_transitions_total.inc({ state }),
     nativeBlocksRefused: (way: string): void => counter.native_blocks_refused_total.inc({ way }),
     render(measured: Measured): Promise<string> {

@@ -58,7 +58,7 @@ const note = defineMessage({
 });
 await queue.start({
   jobs: [createDeliverJob([note]), sweepOutboxJob],
-  ports: { slack, enqueue: queue.enqueue, readAudience: async () => 'own' as const },
+  ports: { slack, enqueue: queue.enqueue, untold: () => undefined, readAudience: async () => 'own' as const },
 });
 process.stdout.write('ready\n');
 

@@ -29,6 +29,7 @@ let queue: ReturnType<typeof createFakeQueue>;
 let ended: Ended<About>[];
 let shown: string | undefined;
 let failedEdits: string[];
+let untold: string[];
 
 const note = defineMessage({
   kind: 'note',
@@ -57,7 +58,9 @@ beforeEach(async () => {
     now,
   });
   const { db, ports, log } = harness;
-  context = { db, ports, log, now, signal: new AbortController().signal, attempt: 1 };
+  untold = [];
+  const counted = { ...ports, untold: (kind: string) => void untold.push(kind) };
+  context = { db, ports: counted, log, now, signal: new AbortController().signal, attempt: 1 };
   ended = [];
   failedEdits = [];
   shown = undefined;
@@ -182,7 +185,7 @@ describe('a message', () => {
         failures-- > 0 ? Promise.reject(new Error('the database is away')) : port.post(...message);
       return { ...port, post };
     };
-    context = { ...context, ports: { ...harness.ports, slack } };
+    context = { ...context, ports: { ...context.ports, slack } };
     await put('one');
     await run(5);
     expect(ended).toMatchObject([{ state: 'sent' }]);
@@ -261,6 +264,7 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
   await put('one', more);
   await run(5);
   expect(ended).toMatchObject([end]);
+  expect(untold).toHaveLength(end.state === 'dead' ? 1 : 0);
   expect(findCalls('chat.postMessage')).toHaveLength(posts);
   const isReplaced = more.kind === careful && end.state === 'sent';
   expect(read()).toEqual(isReplaced ? [['not: invalid_blocks', undefined]] : []);
@@ -346,6 +350,22 @@ describe('a refusal that passes', () => {
     expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
   });
 
+  test('for as long as the pauses that Slack asks for: the next place gets the message', async () => {
+    for (let nth = 0; nth < 6; nth += 1) harness.slack.script.rateLimit('chat.postMessage', 12);
+    await put('one', two);
+    await run(90);
+    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'ratelimited' }]);
+    expect(findCalls('chat.postMessage')).toHaveLength(7);
+  });
+
+  test('before one that does not: the last one says how the message ends', async () => {
+    harness.slack.script.fail('chat.postMessage', 'rate_limited', 1);
+    harness.slack.script.fail('chat.postMessage', 'not_in_channel', 1);
+    await put('one');
+    await run(10);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'place-gone', code: 'not_in_channel' }]);
+  });
+
   test('for longer than a minute: the next place gets the message, and the first one after that', async () => {
     harness.slack.script.fail('chat.postMessage', 'rate_limited', 7);
     await put('one', { to: { places: [ops, alice] } });
@@ -361,7 +381,7 @@ describe('a refusal that passes', () => {
     harness.slack.script.fail('chat.postMessage', 'accesslimited', 100);
     await put('one', { expiresAt: new Date(at + 100_000) });
     await run(101);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired' }]);
+    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired', code: 'accesslimited' }]);
     expect(findCalls('chat.postMessage').length).toBeLessThan(8);
   });
 });
@@ -709,13 +729,28 @@ test('a step that is delivered again begins once', async () => {
 test.each([
   ['nobody knows whether Slack has it', 'internal_error', ['Success', 'Success']],
   ['Slack takes it later', 'team_added_to_org', ['Success', 'Success']],
+  ['an admin of Slack can lift the refusal', 'missing_scope', ['Success', 'Success']],
   ['the app is gone', 'account_inactive', ['Success']],
   ['Slack takes no such outputs', 'invalid_arguments', ['Success', 'Error']],
 ])('the end of a step where %s', async (_, code, calls) => {
   harness.slack.script.fail('functions.completeSuccess', code);
+  await beginStep();
   await endStepRun(queue.enqueue, step, { outputs: {} });
   await run(61);
   expect(findEnds()).toEqual(calls.map((end) => `functions.complete${end}`));
+});
+
+test('the end of a step that Slack refuses for a day is given up, which the log and a metric say', async () => {
+  harness.slack.script.fail('functions.completeSuccess', 'team_added_to_org', 1_000);
+  await beginStep();
+  await endStepRun(queue.enqueue, step, { outputs: {} });
+  for (let minutes = 0; minutes < 40 * 60; minutes += 10) {
+    await run();
+    at += 600_000;
+  }
+  expect(findEnds().length).toBeLessThan(30);
+  expect([queue.waiting, untold]).toEqual([[], ['complete-step']]);
+  expect(harness.log.entries.filter(({ level }) => level === 'error')).toHaveLength(1);
 });
 
 test.each([

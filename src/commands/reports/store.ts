@@ -41,8 +41,6 @@ export interface ReportPorts {
   readonly explain: (error: unknown, feature: string) => Failure;
   readonly readAudience: DeliverPorts['readAudience'];
   readonly refused: (reason: Reason) => void;
-  /** Counts a message about an incident that no place took. */
-  readonly untold: () => void;
 }
 
 export type ReportContext = JobContext<ReportPorts>;

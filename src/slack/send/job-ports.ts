@@ -9,6 +9,7 @@ import type { OperationPorts } from '../../commands/operations/execute.ts';
 import type { ReportPorts } from '../../commands/reports/store.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
+import type { DeliverPorts } from '../../outbox/deliver.ts';
 import { classifySlackFailure, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import { explainFailure } from '../receive/failures.ts';
@@ -37,7 +38,10 @@ export interface JobPortsOptions extends Pick<SlackDeps, Needed> {
   readonly now: () => Date;
 }
 
-export type JobPorts = Omit<ReportPorts & ExportPorts & OperationPorts, 'accounts' | 'enqueue' | 'outbox'> &
+export type JobPorts = Omit<
+  ReportPorts & ExportPorts & OperationPorts & DeliverPorts,
+  'accounts' | 'enqueue' | 'outbox'
+> &
   Omit<OffboardingPorts, 'endAccess'>;
 
 export function createJobPorts(options: JobPortsOptions): JobPorts {
@@ -56,7 +60,7 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
       return new SlackFailure('held_back', { cause, reference: cause.reference });
     },
     refused: metrics.refused,
-    untold: metrics.alertUntold,
+    untold: metrics.untold,
     people,
     isInstalled: (place) => access.isInstalled(place),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),

@@ -29,8 +29,11 @@ function toSubject({ condition = 'zone-state', ...settings }: TestSubject): Aler
 
 const lookSeconds = 5 * 60;
 
-export async function createAlertHarness(database: Database) {
-  const harness = await createDigestHarness(database);
+export async function createAlertHarness(
+  database: Database,
+  options?: Parameters<typeof createDigestHarness>[1],
+) {
+  const harness = await createDigestHarness(database, options);
   const { db, reports, cdn } = harness;
   harness.advance(60_000);
   // The double's data has zones that are wrong from the start.

@@ -300,7 +300,6 @@ const incidentMessage = defineMessage({
       return;
     }
     if (state === 'sent' || reason === 'withdrawn') return;
-    ports.untold();
     log.error({ message: id, incident: about.incidentId, state, code }, 'alert could not be posted');
     if (!found || countPosts(id) > mostHastyPosts) return;
     // The next check posts it: a daily one comes in five minutes for that, three times.
