@@ -43,6 +43,8 @@ const heartbeatTime = '09:00';
 const soonMs = 5 * minuteMs;
 /** Messages of an incident after which it waits for the next check as planned. */
 const mostHastyPosts = 3;
+/** Before the id of a message that somebody deleted: it comes back once, when something changes. */
+const deleted = 'deleted/';
 
 interface Commit {
   readonly trx: Trx;
@@ -99,7 +101,12 @@ export function writeUnreadable(
       failure,
     };
     const isSame = unreadable?.figures.failure?.message === failure?.message;
-    if (unreadable) await showIncident(commit, isSame ? unreadable : { ...unreadable, figures }, isSame);
+    if (unreadable)
+      await showIncident(
+        commit,
+        isSame ? unreadable : { ...unreadable, figures },
+        isSame ? 'nothing' : 'change',
+      );
     else if (blind.looks >= checksUntilUnreadable || subject.every * minuteMs >= hourMs) {
       await openIncident(commit, 'unreadable', figures, new Date(blind.since));
       if (firing) await editIncident(trx, firing, context.ports.outbox);
@@ -180,13 +187,14 @@ async function changeIncident(
   const { trx, context, alert, isSnoozed, at } = commit;
   const { id, kind, message } = incident;
   const isOver = change === 'over';
-  const shown = await showIncident(commit, { ...incident, figures, closedAt: isOver ? at : undefined });
   const isNews = isOver
     ? kind === 'unreadable' || !alert.subject.condition.isEvent
     : change.joined.length + change.left.length > 0;
+  const now = { ...incident, figures, closedAt: isOver ? at : undefined };
+  const shown = await showIncident(commit, now, isNews ? 'change' : 'figures');
   if (!isNews || isSnoozed || message === undefined || message !== shown) return;
   await context.ports.outbox.put(trx, {
-    id: `watch:${id}:${at.toISOString()}`,
+    id: changeId(id, at.toISOString()),
     kind: changeMessage,
     about: { incidentId: id, at: at.toISOString(), parent: message, ...(isOver ? {} : { change }) },
     installation: alert.owner,
@@ -199,14 +207,15 @@ async function changeIncident(
 async function showIncident(
   { trx, context, alert, isSnoozed }: Commit,
   { id, message, closedAt, figures }: Incident,
-  isSame = false,
+  news: 'change' | 'figures' | 'nothing' = 'change',
 ): Promise<string | undefined> {
   const { outbox } = context.ports;
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
   await store({ figures: writeBody(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
-  if (message !== undefined && !(await isUntold(message, context, trx))) {
-    if (!isSame) await outbox.edit(trx, message);
+  const mayComeBack = message?.startsWith(deleted) && news === 'change' && countPosts(message) === 1;
+  if (message !== undefined && !mayComeBack && !(await isUntold(message, context, trx))) {
+    if (news !== 'nothing') await outbox.edit(trx, message);
     return message;
   }
   if (isSnoozed || (closedAt !== undefined && message === undefined)) return message;
@@ -238,6 +247,10 @@ async function isUntold(message: string, { ports, now }: ReportContext, trx: Trx
   const { state, changedAt = now() } = (await ports.outbox.find(trx, message)) ?? {};
   if (state !== 'unknown') return state === 'dead';
   return countPosts(message) < mostHastyPosts || now().getTime() - changedAt.getTime() >= hourMs;
+}
+
+function changeId(incidentId: string, lookedAt = ''): string {
+  return `watch:${incidentId}:${lookedAt}`;
 }
 
 function countPosts(message: string): number {
@@ -314,9 +327,14 @@ const incidentMessage = defineMessage({
   },
   async editFailed(trx, { id, about, code }, { ports }: ReportContext) {
     const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
-    if (!alert || incident?.message !== id || incident.closedAt) return;
-    // Where only edits are refused, its thread tells what changes.
-    if (code === 'message_not_found' || readCode(code) === 'place')
+    if (!alert || incident?.message !== id) return;
+    const isDeleted = code === 'message_not_found';
+    const change = await ports.outbox.find(trx, changeId(incident.id, incident.figures.lookedAt));
+    if (isDeleted && (!change || countPosts(id) > 1)) {
+      const row = trx.updateTable('report_incidents').set({ message: `${deleted}${id}` });
+      await row.where('id', '=', incident.id).execute();
+    } else if (isDeleted || (readCode(code) === 'place' && !incident.closedAt))
+      // Where only edits are refused, its thread tells what changes.
       await putIncident(trx, incident, alert, ports.outbox);
   },
 });
@@ -360,9 +378,11 @@ const changeMessage = defineMessage({
     return found && renderResolved(found.incident, found.alert);
   },
   renderInstead: 'text',
-  async ended(trx, { about, state, reason }, { ports }: ReportContext) {
+  async ended(trx, { about, state, reason, code = '' }, { ports }: ReportContext) {
     // After its parent the next check posts the incident.
     if (state !== 'dead' || reason === 'withdrawn' || reason === 'parent') return;
+    // Somebody deleted it again.
+    if (code === 'thread_not_found' && about.parent && countPosts(about.parent) > 1) return;
     const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
     // Of several changes the first one puts it.
     if (alert && incident && [incident.message, undefined].includes(about.parent))

@@ -271,6 +271,38 @@ test.each([
   expect(count(harness, channel)).toBe(2);
 });
 
+test('an incident whose message was deleted comes back once, when something changes', async () => {
+  await using harness = await open();
+  const { slack } = harness;
+  await fire(harness);
+  await harness.look(2);
+  const countPosted = () =>
+    slack.calls.filter(({ method, ok }) => method === 'chat.postMessage' && ok).length;
+  const remove = () => {
+    slack.script.fail('chat.update', 'message_not_found', 99);
+    slack.script.fail('chat.postMessage', 'thread_not_found', 99, 200, '"thread_ts"');
+  };
+  remove();
+  await harness.look(4);
+  const before = countPosted();
+  harness.setEnabled(1, false);
+  await harness.look(1);
+  slack.script.clear();
+  await harness.look(2);
+  expect([before, countPosted()]).toEqual([1, 2]);
+  // It is kept up to date, and deleted again.
+  harness.setEnabled(2, false);
+  await harness.look(2);
+  expect(countPosted()).toBe(3);
+  remove();
+  for (const zone of [0, 1, 2]) {
+    harness.setEnabled(zone, true);
+    await harness.look(4);
+  }
+  expect(countPosted()).toBe(3);
+  expect(await harness.incidents()).toMatchObject([{ closedAt: expect.any(Date) }]);
+});
+
 test('changes that were kept back for a day put their incident into the channel once', async () => {
   await using harness = await open();
   await fire(harness);
