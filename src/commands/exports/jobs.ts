@@ -133,8 +133,8 @@ async function handleFailure(
   const { row, at, move, context } = about;
   const { db, ports, log, now, signal } = context;
   if (reason === taken || thrown === taken) return showOutcomeAgain(about);
-  // The queue gives the job to another process.
-  if (signal.aborted) throw thrown;
+  // The queue gives the job to another process. What Slack has refused is tried again as at any time.
+  if (signal.aborted && !(thrown instanceof SlackFailure)) throw thrown;
   const one = toExportSummary(row);
   const cause = thrown instanceof SecretInFile ? ports.blockFile(thrown.kinds) : thrown;
   const error: unknown = reason === overdue ? overdue : cause;

@@ -124,6 +124,8 @@ export function createInFlight({ manyTenants }: { readonly manyTenants: boolean 
     });
 
   return {
+    /** Aborted once the grace period of a stop is over. */
+    ending: ending.signal,
     /** Returns the end of an accepted delivery; undefined where too much is under way. */
     admit(owner: Owner, bodyBytes: number): (() => void) | undefined {
       const size = Math.max(smallestBytes, bodyBytes + overheadBytes);

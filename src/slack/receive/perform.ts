@@ -180,7 +180,10 @@ export async function publishHome({ context, client }: Interaction, note?: strin
   const shown = note === undefined ? blocks : [contextBlock(note), ...blocks].slice(0, limits.homeBlocks);
   const { userId } = context.person;
   const { views } = await client();
-  await waitOutLimits(() => views.publish({ user_id: userId, view: { ...view, blocks: shown } }));
+  await waitOutLimits(
+    () => views.publish({ user_id: userId, view: { ...view, blocks: shown } }),
+    context.signal,
+  );
 }
 
 interface Replies {
@@ -199,7 +202,10 @@ export function createReplies(
   const tenant = tenantId(person);
   const client = async (): Promise<WebClient> => clients.interactive(await access.token(person), tenant);
   const own = { ...route, userId: person.userId, repeats };
-  return { client, plain: createResponder({ ...deps, client, tenant, route: own }) };
+  return {
+    client,
+    plain: createResponder({ ...deps, client, tenant, route: own, signal: deps.inFlight.ending }),
+  };
 }
 
 interface Turn extends Replies, Pick<Delivery, 'kind' | 'body' | 'claim'> {
@@ -319,7 +325,7 @@ async function authorize(
     async post(channel, content) {
       try {
         const asBot = await client();
-        await waitOutLimits(() => postMessage(asBot, channel, content));
+        await waitOutLimits(() => postMessage(asBot, channel, content), signal);
         return undefined;
       } catch (error) {
         const { code } = classifySlackFailure(toSlackFailure(error));

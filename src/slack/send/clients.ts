@@ -142,19 +142,22 @@ export function toSlackFailure(error: unknown): unknown {
   }
 }
 
-/** In all, for one call. */
-const longestWaitMs = 30_000;
-
-/** Makes a call again where Slack asks for a pause: else nobody would read what it tells. */
-export async function waitOutLimits<Result>(call: () => Promise<Result>): Promise<Result> {
-  for (let leftMs = longestWaitMs; ; ) {
+/** Makes a call again where Slack asks for a pause, for `leftMs` in all: else nobody would read what it tells. */
+export async function waitOutLimits<Result>(
+  call: () => Promise<Result>,
+  signal: AbortSignal,
+  leftMs = 30_000,
+): Promise<Result> {
+  for (;;) {
     try {
       return await call();
     } catch (error) {
       const { meaning, askedMs = 2_000 } = classifySlackFailure(toSlackFailure(error));
       leftMs -= askedMs;
       if (meaning !== 'pass' || leftMs < 0) throw error;
-      await setTimeout(askedMs);
+      await setTimeout(askedMs, undefined, { signal }).catch(() => {
+        throw error;
+      });
     }
   }
 }

@@ -52,6 +52,8 @@ interface ResponderOptions {
   readonly client: () => Promise<WebClient>;
   readonly postToResponseUrl: PostToResponseUrl;
   readonly tenant: string;
+  /** Aborted when the bot stops: pauses of Slack are no longer waited for. */
+  readonly signal: AbortSignal;
   readonly log: Log;
 }
 
@@ -59,7 +61,7 @@ export function createResponder(options: ResponderOptions): Respond {
   const { inConversation } = options.route;
   if (!inConversation) return answerInPlace(options);
   const pressedIn = inConversation.isElsewhere && answerInPlace(options);
-  return answerInConversation(inConversation, options.client, pressedIn);
+  return answerInConversation(inConversation, options, pressedIn);
 }
 
 /** In order, since a late progress message would replace the answer. */
@@ -112,7 +114,7 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Respond {
     try {
       if (channelId) {
         const body = { ...toBody(message), ...thread, channel: channelId, user: userId };
-        await waitOutLimits(() => client.chat.postEphemeral(body));
+        await waitOutLimits(() => client.chat.postEphemeral(body), options.signal);
         return;
       }
     } catch (error) {
@@ -121,7 +123,7 @@ function answerInPlace({ route, log, ...options }: ResponderOptions): Respond {
       const reason = readSlackError(error) ?? 'network';
       log.info({ reason }, 'ephemeral answer refused, sending a direct message');
     }
-    await waitOutLimits(() => postMessage(client, userId, message));
+    await waitOutLimits(() => postMessage(client, userId, message), options.signal);
   };
   const sendNext = inOrder(async (message, isFailure) => {
     if (!responseUrl || sent >= maxUses || !(await byResponseUrl(message, responseUrl, isFailure)))
@@ -145,7 +147,7 @@ const maxEditedText = 4000;
 /** Posts the first answer and edits it for each further one. `pressedIn` answers where the button is, if elsewhere. */
 function answerInConversation(
   { channel, threadTs, replaces }: Conversation,
-  client: () => Promise<WebClient>,
+  { client, signal }: Pick<ResponderOptions, 'client' | 'signal'>,
   pressedIn?: Respond,
 ): Respond {
   let own = replaces === undefined ? undefined : { channel, ts: replaces };
@@ -155,7 +157,7 @@ function answerInConversation(
     try {
       // An edit without blocks would keep the old ones.
       const { chat } = await client();
-      await waitOutLimits(() => chat.update({ ...at, text: truncate(text, maxEditedText), blocks }));
+      await waitOutLimits(() => chat.update({ ...at, text: truncate(text, maxEditedText), blocks }), signal);
       return true;
     } catch (error) {
       // It was deleted, or is too old to be edited.
@@ -169,7 +171,7 @@ function answerInConversation(
     if (!takes || !(await edit(message, takes))) {
       const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
       const asBot = await client();
-      const posted = await waitOutLimits(() => postMessage(asBot, channel, message, thread));
+      const posted = await waitOutLimits(() => postMessage(asBot, channel, message, thread), signal);
       if (posted.ts !== undefined) own = { channel: posted.channel ?? channel, ts: posted.ts };
     }
     if (!isAnswered) await pressedIn?.(shownInConversation);

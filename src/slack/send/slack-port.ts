@@ -16,7 +16,14 @@ import {
 } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
 import { type InstallationAccess, readSlackError } from '../installations.ts';
-import { type Clients, isSlackAddress, postMessage, type SlackClock, toSlackFailure } from './clients.ts';
+import {
+  type Clients,
+  isSlackAddress,
+  postMessage,
+  type SlackClock,
+  toSlackFailure,
+  waitOutLimits,
+} from './clients.ts';
 import type { Egress } from './egress.ts';
 
 // Lower case with underscores.
@@ -70,14 +77,16 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
         const [first, ...others] = uploaded;
         if (!first) return;
         await beforeShare?.(uploaded.map(({ id }) => id));
-        await callWithFile((slack) =>
-          slack.files.completeUploadExternal({
-            files: [first, ...others],
-            channel_id: channel,
-            ...(thread ? { thread_ts: thread } : {}),
-            ...(comment ? { initial_comment: comment } : {}),
-          }),
-        );
+        await callWithFile(({ files }) => {
+          const share = () =>
+            files.completeUploadExternal({
+              files: [first, ...others],
+              channel_id: channel,
+              ...(thread ? { thread_ts: thread } : {}),
+              ...(comment ? { initial_comment: comment } : {}),
+            });
+          return waitOutLimits(share, signal, longestWaitMs);
+        });
       } finally {
         await discardFiles(files);
       }
@@ -182,6 +191,9 @@ export async function discardFiles(files: readonly Attachment[]): Promise<void> 
 
 type Source = Attachment['content'];
 
+/** A file is kept for so long while Slack asks for pauses: what made it may have taken an hour. */
+const longestWaitMs = 5 * minuteMs;
+
 /**
  * https://docs.slack.dev/messaging/working-with-files#upload
  * The bytes go only to Slack's hosts, without the token; the SDK would keep a large file in memory.
@@ -201,10 +213,11 @@ async function upload(
   if ('path' in content)
     for await (const piece of createReadStream(content.path)) to.inspect(piece as Buffer);
   else if (!('send' in content)) to.inspect(content);
-  const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
-    filename: name,
-    length,
-  });
+  const { upload_url: address, file_id: id } = await waitOutLimits(
+    () => client.files.getUploadURLExternal({ filename: name, length }),
+    to.signal,
+    longestWaitMs,
+  );
   if (!address || !id) throw fail('Slack gave no address for the file.');
   const url = new URL(address);
   // Files go to Slack only, whatever the answer says.

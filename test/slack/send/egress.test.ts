@@ -141,6 +141,7 @@ describe('to Slack', () => {
       },
       client: async () => clients.interactive(new Secret('xoxb-test'), 'T1'),
       postToResponseUrl,
+      signal: new AbortController().signal,
       tenant: 'T1',
       log,
     });

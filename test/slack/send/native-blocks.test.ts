@@ -65,6 +65,7 @@ async function createSender() {
         route: { ...route, userId: alice },
         client: async () => client,
         postToResponseUrl: createResponseUrls({ egress, apiUrl: bot.slack.url, sendNativeBlocks }),
+        signal: new AbortController().signal,
         tenant: 'T0ACME000',
         log,
       }),

@@ -224,8 +224,16 @@ test.each([
     made += 1;
     if (made === 1) throw failure;
   };
-  await waitOutLimits(call).catch(() => undefined);
+  await waitOutLimits(call, new AbortController().signal).catch(() => undefined);
   expect(made).toBe(calls);
+});
+
+test('a bot that stops waits for no pause of Slack', async () => {
+  const stopping = new AbortController();
+  const failure = new SlackFailure('ratelimited', { retryAfterSeconds: 20 });
+  const waiting = waitOutLimits(() => Promise.reject(failure), stopping.signal);
+  stopping.abort();
+  await expect(waiting).rejects.toBe(failure);
 });
 
 /** Sends these messages; the ones that went by response_url, and the methods that Slack was asked. */
@@ -239,6 +247,7 @@ async function sendByUrl(
     route: { responseUrl: 'https://hooks.slack.test/1', channelId: 'C1', userId: 'U1', ...route },
     client: slack.client,
     postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
+    signal: new AbortController().signal,
     tenant: 'T1',
     log: createMemoryLog(),
   });

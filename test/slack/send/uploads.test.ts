@@ -172,3 +172,12 @@ test.each([
   else slack.script.fail('files.upload', 'refused', 1, status);
   await expect(open().share([picture], { channel: ops })).rejects.toMatchObject(told);
 });
+
+test('a file is kept where Slack asks for a pause, and sent once', async () => {
+  for (const method of ['files.getUploadURLExternal', 'files.completeUploadExternal'])
+    slack.script.rateLimit(method, 0);
+  await open().share([picture], { channel: ops });
+  const calls = slack.calls.map(({ method }) => method).filter((method) => method.startsWith('files.'));
+  const [url, share] = ['files.getUploadURLExternal', 'files.completeUploadExternal'];
+  expect(calls).toEqual([url, url, 'files.upload', share, share]);
+});
