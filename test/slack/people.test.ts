@@ -90,6 +90,19 @@ const inCorp = { enterprise_id: 'E0CORP0000', teams: ['T0CORPONE'] };
 test.each<[string, Installation, object, { admin: boolean; foreign: boolean }]>([
   ['an owner', acme, { team_id: acme.teamId, is_owner: true }, { admin: true, foreign: false }],
   [
+    'the primary owner',
+    acme,
+    { team_id: acme.teamId, is_primary_owner: true },
+    { admin: true, foreign: false },
+  ],
+  ['somebody without a workspace', acme, {}, { admin: false, foreign: false }],
+  [
+    'a member of a workspace in an organization',
+    acme,
+    { team_id: acme.teamId, enterprise_user: inCorp },
+    { admin: false, foreign: false },
+  ],
+  [
     'a deactivated admin',
     acme,
     { team_id: acme.teamId, is_admin: true, deleted: true },
@@ -152,6 +165,20 @@ test('once a minute’s fresh reads are spent, what was read is a minute old at 
   now += 1_000;
   await peopleNow(acme).profile('U0ALICE00', { fresh: true });
   expect([spent, countCalls('users.info')]).toEqual([50, 52]);
+});
+
+test('what is older than a minute is read again although all fresh reads are spent', async () => {
+  const peopleNow = createPeopleOf();
+  const read = (id: string) => peopleNow(acme).profile(id, { fresh: true });
+  await read('U0BOB0000');
+  now += 30_000;
+  for (let n = 0; n < 49; n += 1) await read('U0ALICE00');
+  now += 31_000;
+  await read('U0ALICE00');
+  await read('U0BOB0000');
+  expect(countCalls('users.info')).toBe(52);
+  await read('U0BOB0000');
+  expect(countCalls('users.info')).toBe(52);
 });
 
 test('group members are cached for three minutes, and read once by each click that changes something', async () => {
@@ -251,16 +278,18 @@ test('after a 429 not even a fresh read asks before Slack’s pause is over', as
 });
 
 test('configured admins count everywhere, or in the named workspace only', () => {
-  const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00'];
+  const ids = ['U0BOB0000', 'T0BETA000/U0ALICE00', 'E0CORP0000/U0FRANK00', `${corp.teamId}/U0GRACE00`];
   expect(peopleOf(acme, ids).configuredAdmins).toEqual(['U0BOB0000']);
   expect(peopleOf(beta, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0ALICE00']);
-  expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00']);
+  expect(peopleOf(corp, ids).configuredAdmins).toEqual(['U0BOB0000', 'U0FRANK00', 'U0GRACE00']);
 });
 
 test('a failed list of groups is not requested again by each of a thousand commands', async () => {
   slack.script.fail('usergroups.list', 'missing_scope', 10);
   const people = peopleOf(acme);
   for (let n = 0; n < 1000; n += 1) expect(await people.groups()).toEqual([]);
+  now += 29_999;
+  expect(await people.groups()).toEqual([]);
   expect(countCalls('usergroups.list')).toBe(1);
 });
 

@@ -75,11 +75,17 @@ test('a linked key comes back whole, until another replaces it, and is not store
 });
 
 test('equal user ids in two workspaces are two people, in those of one organization the same', async () => {
-  const keyStore = await keyStoreOn(await embedded.emptyDatabase());
+  const { db, ...database } = await embedded.emptyDatabase();
+  const keyStore = await keyStoreOn({ db, ...database });
   const inCorp = { enterpriseId: 'E0CORP0000', teamId: 'T0CORPONE', userId: 'U0ALICE00' };
   for (const person of [alice, otherAlice, inCorp]) await keyStore.link(person, new Secret(person.teamId));
   await keyStore.forget(alice);
   expect(await keyStore.reveal(alice)).toBeUndefined();
+  // Nothing is stored about people who never connected a key.
+  expect(await keyStore.forget(bob)).toBe(false);
+  expect(await db.selectFrom('sealed_versions').select('user_id').distinct().execute()).toEqual([
+    { user_id: alice.userId },
+  ]);
   expect((await keyStore.reveal(otherAlice))?.key.reveal()).toBe(otherAlice.teamId);
   expect((await keyStore.reveal({ ...inCorp, teamId: 'T0CORPTWO' }))?.key.reveal()).toBe('T0CORPONE');
 
