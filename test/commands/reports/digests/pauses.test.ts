@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { jobs } from '../../../src/app/jobs.ts';
-import { initialPolicy } from '../../../src/auth/policy/policy.ts';
-import { findDigestKind } from '../../../src/commands/reports/checks/list.ts';
-import { findLostPlace } from '../../../src/commands/reports/life.ts';
-import { reconcileReportsJob } from '../../../src/commands/reports/runner.ts';
-import { createAlertHarness } from '../../support/alerts/harness.ts';
-import { alice, bob, createDigestHarness, type DigestHarness } from '../../support/digests/harness.ts';
-import { prepareEngines } from '../../support/engines.ts';
-import { readDigest, says } from './digests/words.ts';
+import { jobs } from '../../../../src/app/jobs.ts';
+import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
+import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
+import { findLostPlace } from '../../../../src/commands/reports/life.ts';
+import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
+import { createAlertHarness } from '../../../support/alerts/harness.ts';
+import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { prepareEngines } from '../../../support/engines.ts';
+import { readDigest, says } from './words.ts';
 
 const { embedded } = await prepareEngines();
 const minute = 60_000;
