@@ -27,8 +27,7 @@ const exportCommand: Command = {
   needs: 'export',
   modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
   load: async (words, context) => forms.renderExportForm(await fillForm(words, context)),
-  async run(words, { exports, person, now }) {
-    if (!isList(words)) throw new Error('the form opens instead');
+  async run(_words, { exports, person, now }) {
     return views.renderExportList(await exports.list(person, mostListed), now());
   },
 };

@@ -70,7 +70,6 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
       person: Person,
       { after, from, until, zones, most = 500 }: Parameters<SettingsReads['list']>[0],
     ): Promise<{ readonly changes: StoredChange[]; readonly total: number }> {
-      if (zones?.length === 0) return { changes: [], total: 0 };
       let rows = db
         .selectFrom('zone_changes')
         .select(['id', 'at', 'zone_id as zoneId', 'zone_name as zoneName', 'path', 'before', 'after'])

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { chooseWindow, joinValues, readFilter } from '../../../src/commands/exports/feature.ts';
+import {
+  chooseWindow,
+  exportFeature,
+  joinValues,
+  readFilter,
+} from '../../../src/commands/exports/feature.ts';
 import { filterFields, filterOps } from '../../../src/views/exports/form.ts';
 
 test.each([
@@ -55,4 +60,32 @@ test.each([1, 6, 24, 72])('the last %i hours begin where the CDN still has them'
   const ago = (now.getTime() - from.getTime()) / 3_600_000;
   expect(ago).toBeLessThan(72);
   expect(Math.round(ago)).toBe(hours);
+});
+
+const now = new Date('2026-11-21T12:00:00Z');
+const seconds = (hoursAgo: number): string => String(now.getTime() / 1000 - hoursAgo * 3600);
+const filled = { shieldZoneId: '501', from: seconds(2), to: seconds(1) };
+
+test.each<[string, object, string | undefined]>([
+  ['is whole', {}, undefined],
+  ['ends a moment after the clock of the bot', { to: seconds(-1 / 120) }, undefined],
+  ['has a name for its zone', { shieldZoneId: 'shop' }, 'shieldZoneId'],
+  ['has a zone that no id can be', { shieldZoneId: '2147483648' }, 'shieldZoneId'],
+  ['has zone 0', { shieldZoneId: '0' }, 'shieldZoneId'],
+  ['has no begin', { from: '' }, 'from'],
+  ['has no end', { to: '' }, 'to'],
+  ['ends before it begins', { to: seconds(3) }, 'to'],
+  ['ends in the future', { to: seconds(-1) }, 'to'],
+  ['ends before what the CDN keeps', { from: seconds(90), to: seconds(80) }, 'to'],
+  ['goes to a person', { channel: 'D0ALICE00' }, 'channel'],
+  ['has more filters than a field holds', { filters: `url: ${'x'.repeat(3_000)}` }, 'filters'],
+])('a form that %s is told so in its field', (_, fields, wrong) => {
+  const read = exportFeature.forms?.[0]?.read({ ...filled, ...fields }, now) ?? {};
+  expect(Object.keys('errors' in read ? (read.errors ?? {}) : {})).toEqual(
+    wrong === undefined ? [] : [wrong],
+  );
+  if ('values' in read)
+    expect((read.values as { request: { to: Date } }).request.to.getTime()).toBeLessThanOrEqual(
+      now.getTime(),
+    );
 });

@@ -6,12 +6,15 @@ import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import {
   countOverdueFiles,
   createExportService,
+  type ExportContext,
   type ExportPorts,
+  exportMessages,
   moveExport,
 } from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob, runExportJob } from '../../../src/commands/exports/jobs.ts';
 import { createOutbox } from '../../../src/outbox/outbox.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
+import { Secret } from '../../../src/secrets/secret.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { renderSettingsSummary } from '../../../src/views/settings/settings.ts';
 import { createMemoryLog, prepareEngines } from '../../support/engines.ts';
@@ -184,36 +187,120 @@ test('an export whose process died while Slack was asked to show its files ends 
   expect(await exports.find(alice, id)).toMatchObject({ state: 'unknown' });
 });
 
-test('an export whose answer is cut off each time ends after its fourth attempt', async () => {
+/** An export whose message is posted, and what its attempts run with. */
+async function prepareAttempts(more: object) {
   const database = await embedded.emptyDatabase();
   const { db } = database;
   const { exports, ports } = createService(database);
   await exports.ask(alice, wanted, undefined);
   const [{ id } = { id: '' }] = await exports.list(alice, 1);
   await db.updateTable('outbox').set({ state: 'sent', posted_in: 'D1', ts: '1.1' }).execute();
-  const cut = new ApiError({ code: 'cut', operation: exportOperation, sent: true });
-  const context = {
-    db,
-    ports: {
-      ...ports,
-      authorizer: () => ({ decide: () => Promise.reject(cut) }),
-      enqueue: async () => undefined,
-      explain: () => ({ message: 'cut off' }),
-      exportThread: () => ({ progress: () => ({ rows: 0, bytes: 0 }), close: async () => undefined }),
-      slack: () => ({ update: async () => undefined }),
-    } as unknown as ExportPorts,
-    log: createMemoryLog(),
-    now: () => at,
-    signal: new AbortController().signal,
-    attempt: 1,
+  const made = { enqueue: async () => undefined, explain: () => ({ message: 'cut off' }), ...more };
+  const { signal } = new AbortController();
+  const all = { ...ports, ...made } as unknown as ExportPorts;
+  const context = { db, ports: all, log: createMemoryLog(), now: () => at, signal, attempt: 1 };
+  return {
+    run: () => runExportJob.run({ id }, context),
+    state: async () => (await exports.find(alice, id))?.state,
   };
+}
+
+test('an export whose answer is cut off each time ends after its fourth attempt', async () => {
+  const cut = new ApiError({ code: 'cut', operation: exportOperation, sent: true });
+  const { run, state } = await prepareAttempts({
+    authorizer: () => ({ decide: () => Promise.reject(cut) }),
+    exportThread: () => ({ progress: () => ({ rows: 0, bytes: 0 }), close: async () => undefined }),
+    slack: () => ({ update: async () => undefined }),
+  });
   const states: unknown[] = [];
   for (let nth = 0; nth < 4; nth += 1) {
-    await runExportJob.run({ id }, context);
-    states.push((await exports.find(alice, id))?.state);
+    await run();
+    states.push(await state());
   }
   expect(states).toEqual(['waiting', 'waiting', 'waiting', 'failed']);
 });
+
+test('progress is not shown again before the pause that Slack asks for is over', async () => {
+  const gathered = Promise.withResolvers<object>();
+  const reports: string[] = [];
+  const progress = () => {
+    reports.push('stored');
+    // The second report ends the export.
+    if (reports.filter((one) => one === 'stored').length === 2)
+      gathered.resolve({ rows: 0, bytes: 0, files: [] });
+    return { rows: 0, bytes: 0 };
+  };
+  const { run, state } = await prepareAttempts({
+    authorizer: () => ({
+      decide: async () => ({ allowed: true, trace: [] }),
+      policy: async () => initialPolicy,
+    }),
+    cdnKey: async () => new Secret('key-of-a-test'),
+    exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
+    slack: () => ({
+      async update() {
+        reports.push('shown');
+        throw new SlackFailure('ratelimited', { retryAfterSeconds: 60 });
+      },
+    }),
+  });
+  await run();
+  expect(await state()).toBe('done');
+  expect(reports.filter((one) => one === 'shown')).toHaveLength(1);
+});
+
+test('a file that may have been shown, or not, ends as unknown', async () => {
+  const attempts = await prepareAttempts({
+    authorizer: () => ({
+      decide: async () => ({ allowed: true, trace: [] }),
+      policy: async () => initialPolicy,
+    }),
+    cdnKey: async () => new Secret('key-of-a-test'),
+    exportThread: () => ({
+      gather: async () => ({ rows: 1, bytes: 1, files: [{ kind: 'raw', length: 1, sha256: 'a' }] }),
+      progress: () => ({ rows: 1, bytes: 1 }),
+      close: async () => undefined,
+    }),
+    slack: () => ({
+      async share(_files: unknown, { beforeShare }: { beforeShare: (ids: string[]) => Promise<void> }) {
+        await beforeShare(['F1']);
+        throw new Error('the connection broke off');
+      },
+    }),
+  });
+  await attempts.run();
+  expect(await attempts.state()).toBe('unknown');
+});
+
+test.each([
+  ['asked', 'dead', 'is_archived', 'failed', 0],
+  ['asked', 'unknown', undefined, 'failed', 0],
+  // Cancelled meanwhile: there is no message that says so.
+  ['cancelled', 'dead', 'is_archived', 'cancelled', 1],
+  ['erased', 'dead', 'is_archived', undefined, 0],
+] as const)(
+  'a message of an export (%s) that ends as %s (%s): it is %s, and the person is told in %i other messages',
+  async (before, state, code, after, notices) => {
+    const database = await embedded.emptyDatabase();
+    const { db } = database;
+    const { exports, ports } = createService(database);
+    await exports.ask(alice, wanted, undefined);
+    const [{ id } = { id: '' }] = await exports.list(alice, 1);
+    await db.updateTable('exports').set({ state: before }).execute();
+    if (before === 'erased') await db.deleteFrom('exports').execute();
+    const ended = { id: `export:${id}`, about: { id }, state, code, place: 'D1', posted: undefined } as const;
+    const context = { db, ports, now: () => at } as unknown as ExportContext;
+    const [message] = exportMessages;
+    await db
+      .transaction()
+      .execute((trx) => message.ended?.(trx, { ...ended, reason: undefined }, context) ?? Promise.resolve());
+    const row = await db.selectFrom('exports').select(['state', 'ending']).executeTakeFirst();
+    expect(row?.state).toBe(after);
+    expect(JSON.parse(row?.ending ?? 'null')?.failure).toMatchSnapshot();
+    const told = db.selectFrom('outbox').select('id').where('id', 'like', 'export-end:%');
+    expect(await told.execute()).toHaveLength(notices);
+  },
+);
 
 describe.each(both)('on $name', ({ skip, emptyDatabase }) => {
   test.skipIf(skip)('forms at once: an equal one is no second export, a fourth is too many', async () => {

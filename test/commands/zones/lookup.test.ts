@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
 import { findLinkedHosts, hasHostname, readHost } from '../../../src/commands/zones/hosts.ts';
+import { loadAffectedByScript, loadAffectedByVolume } from '../../../src/commands/zones/lookup.ts';
+import { UserError } from '../../../src/errors.ts';
+import { createCommandHarness } from '../../support/command-harness.ts';
 
 const rich = (url: string) => ({
   type: 'rich_text',
@@ -74,4 +77,42 @@ test.each([
 
 test('of a text without an end no more than an address is read', () => {
   expect(readHost('“'.repeat(100_000)).length).toBeLessThanOrEqual(2_000);
+});
+
+const [zone, app] = ['1001', 'app0api00000001'] as const;
+
+test('what a deletion concerns is read from the CDN, not from a list of before', async () => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  const { context } = harness.person();
+  const count = async () => {
+    const [volume, script] = await Promise.all([
+      loadAffectedByVolume(app, context),
+      loadAffectedByScript('77', context),
+    ]);
+    return [volume.zonesTotal, script.zonesTotal];
+  };
+  const [apps = 0, scripts = 0] = await count();
+  const added = harness.cdn.data.zones.find(({ Id }) => String(Id) === zone);
+  Object.assign(added ?? {}, { MagicContainersAppId: app, EdgeScriptId: 77 });
+  expect(await count()).toEqual([apps + 1, scripts + 1]);
+});
+
+test.each<[string, object, string]>([
+  ['does not know the app', { status: 404 }, 'told'],
+  ['refuses the key', { status: 401 }, 'told'],
+  [
+    'names a field that it refuses',
+    { status: 400, body: { errors: [{ field: 'id', message: 'wrong' }] } },
+    'told',
+  ],
+  ['fails', { status: 500, times: 9 }, 'unreadable'],
+])('where the CDN %s the volume of an app is %s', async (_, fault, end) => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  const { context } = harness.person();
+  harness.cdn.faults.add({ match: { path: /apps/ }, ...fault });
+  const read = await loadAffectedByVolume(app, context).then(
+    ({ summary }) => summary,
+    () => 'told',
+  );
+  expect(read).toBe(end);
 });

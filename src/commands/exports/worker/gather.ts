@@ -242,11 +242,6 @@ export function createEncryptedTempFile(directory: string) {
 function openUnnamed(directory: string): number {
   const path = join(directory, `${randomUUID()}.spool`);
   const file = openSync(path, 'wx+', 0o600);
-  try {
-    unlinkSync(path);
-  } catch (error) {
-    closeSync(file);
-    throw error;
-  }
+  unlinkSync(path);
   return file;
 }

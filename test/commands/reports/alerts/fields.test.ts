@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alertFields, parseHours } from '../../../../src/commands/reports/alerts/feature.ts';
 import { isWithin } from '../../../../src/commands/reports/store.ts';
+import { createNotes } from '../../../../src/views/blocks/menu.ts';
 import { describeHours } from '../../../../src/views/reports/report.ts';
 
 test.each([
@@ -57,11 +58,29 @@ test('hours are read back from the words that describe them', () => {
   );
 });
 
-test.each<[string, object, boolean]>([
-  ['drawn for it', { 'every:zone-state': '5', every: '5' }, true],
-  ['drawn for another condition', { 'every:certificate-ending': '1440', every: '1440' }, false],
-  ['not drawn', { every: '10' }, true],
-])('a form %s is saved: it never takes what another condition had', (_, fields, isSaved) => {
-  const read = alertFields.safeParse({ condition: 'zone-state', timezone: 'UTC', ...fields });
-  expect(read.success).toBe(isSaved);
-});
+const many = Array.from({ length: 21 }, (_, nth) => `U0PERSON${nth}`);
+
+test.each<[string, object, string[]]>([
+  ['drawn for it', { 'every:zone-state': '5', every: '5' }, []],
+  ['drawn for another condition', { 'every:certificate-ending': '1440', every: '1440' }, ['condition']],
+  ['not drawn', { every: '10' }, []],
+  ['of no condition', { condition: 'weather' }, ['condition']],
+  ['without a shield zone', { condition: 'scanning', every: '15' }, ['target']],
+  ['with a shield zone', { condition: 'scanning', every: '15', target: ['501'] }, []],
+  ['with a line of the menu that only explains', { target: [createNotes(['None'])[0]?.value] }, ['target']],
+  ['below what the threshold takes', { condition: 'errors', threshold: '-1' }, ['threshold']],
+  ['above what the threshold takes', { condition: 'errors', threshold: '1000001' }, ['threshold']],
+  ['with a threshold in words', { condition: 'errors', threshold: 'many' }, ['threshold']],
+  ['every seven minutes', { every: '7' }, ['every']],
+  ['more often than the condition takes', { condition: 'certificate-ending' }, ['every']],
+  ['with a window of seven minutes', { condition: 'errors', window: '7' }, ['window']],
+  ['with gaps between its windows', { condition: 'errors', window: '10', every: '30' }, ['window']],
+  ['with hours in words', { hours: 'sometimes' }, ['hours']],
+  ['that mentions a crowd', { people: many }, ['people']],
+])(
+  'a form %s: what is wrong is told in its field, and it never takes what another condition had',
+  (_, fields, wrong) => {
+    const read = alertFields.safeParse({ condition: 'zone-state', timezone: 'UTC', every: '5', ...fields });
+    expect(read.error?.issues.map(({ path }) => path[0]) ?? []).toEqual(wrong);
+  },
+);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { useBot } from '../../support/bot.ts';
-import { readStable } from '../../support/words.ts';
+import { useBot } from '../../../support/bot.ts';
+import { readStable } from '../../../support/words.ts';
 
 const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'] as const;
 
