@@ -9,6 +9,7 @@ import {
   type ExportContext,
   type ExportPorts,
   exportMessages,
+  findExport,
   moveExport,
 } from '../../../src/commands/exports/exports.ts';
 import { exportRetentionJob, runExportJob } from '../../../src/commands/exports/jobs.ts';
@@ -91,6 +92,10 @@ test('files that Slack does not delete hold up no others, and are counted until 
   await addExport(database, 'young', ['F20'], 1);
   // Due, but not for two hours yet.
   await addExport(database, 'now', ['F21'], 2);
+  // Neither of these was ever in Slack.
+  await addExport(database, 'empty', [], 9);
+  await addExport(database, 'failed', ['F22'], 9);
+  await database.db.updateTable('exports').set({ state: 'failed' }).where('id', '=', 'failed').execute();
   const count = (tenant = acme, days = 2): Promise<number> =>
     countOverdueFiles(database.db, tenant, days, at);
   expect(await count()).toBe(5);
@@ -100,11 +105,16 @@ test('files that Slack does not delete hold up no others, and are counted until 
   expect([await count(), await count('T0BETA000'), await count(acme, 0)]).toEqual([2, 0, 0]);
   expect(await runRound(database, {})).toEqual({ deleted: ['F1', 'F2'], warned: [] });
   expect(await count()).toBe(0);
-  const [record] = await createAudit({ db: database.db, now: () => at }).recent(acme, 1);
+  const [record, ...others] = await createAudit({ db: database.db, now: () => at }).recent(acme, 9);
+  expect(others).toHaveLength(4);
   expect(record).toMatchObject({ event: 'export-deleted', actor: 'system', detail: { afterDays: 2 } });
   // What was searched for goes before the rest.
   const rows = await database.db.selectFrom('exports').select(['id', 'request']).orderBy('id').execute();
-  expect(rows.filter(({ request }) => request === null).map(({ id }) => id)).toEqual(['oldest']);
+  expect(rows.filter(({ request }) => request === null).map(({ id }) => id)).toEqual([
+    'empty',
+    'failed',
+    'oldest',
+  ]);
   expect(await createService(database).exports.find(alice, 'oldest')).toBeUndefined();
 });
 
@@ -114,9 +124,11 @@ test('where files stay no file is deleted, and their exports are known as long a
   await addExport(database, 'kept', ['F1'], 91);
   await addExport(database, 'deleted', ['F2'], 91);
   await addExport(database, 'none', [], 91);
+  await addExport(database, 'recent', [], 89);
   await db.updateTable('exports').set({ files_deleted_at: at }).where('id', '=', 'deleted').execute();
   expect(await runRound(database, {}, 0)).toEqual({ deleted: [], warned: [] });
-  expect(await db.selectFrom('exports').select('id').execute()).toEqual([{ id: 'kept' }]);
+  const left = db.selectFrom('exports').select('id').orderBy('id');
+  expect(await left.execute()).toEqual([{ id: 'kept' }, { id: 'recent' }]);
 });
 
 test('where Slack wants a pause, the rest waits for the next hour', async () => {
@@ -132,11 +144,12 @@ test('where Slack wants a pause, the rest waits for the next hour', async () => 
 test('an attempt changes nothing once another one has begun', async () => {
   const database = await embedded.emptyDatabase();
   const { db } = database;
-  await addExport(database, 'one', [], 0);
+  for (const id of ['one', 'other']) await addExport(database, id, [], 0);
   await db.updateTable('exports').set({ state: 'running', run: 'second' }).execute();
   const moveBy = (run: string) => moveExport(db, { id: 'one', from: ['running'], run }, { row_count: 7 });
   expect(await moveBy('first')).toBeUndefined();
   expect(await moveBy('second')).toMatchObject({ row_count: 7 });
+  expect(await findExport(db, 'other')).toMatchObject({ row_count: 1 });
 });
 
 const wanted = {

@@ -53,6 +53,10 @@ test('an incident is one message that is kept up to date, with its changes in th
   const [incident, ...others] = await harness.incidents();
   expect(others).toEqual([]);
   expect(incident?.closedAt).toBeInstanceOf(Date);
+  const countPosts = () => harness.slack.calls.filter(({ method }) => method.startsWith('chat.')).length;
+  const posts = countPosts();
+  await harness.look(2);
+  expect(countPosts()).toBe(posts);
 });
 
 test('an incident opens and closes after as many checks as its condition asks for', async () => {
@@ -244,7 +248,12 @@ test('a sign of life comes once a day, at nine', async () => {
   await harness.createAlert({ lifeSign: true, every: 60 });
   const snoozed = await harness.createAlert({ lifeSign: true, every: 60 });
   await harness.reports.snooze(snoozed, new Date(harness.now().getTime() + 72 * 3_600_000), bob);
-  await harness.runJobsFor(50 * 3600, 600);
+  await harness.runJobsFor(20 * 3600, 600);
+  for (const isEnabled of [false, true]) {
+    harness.setEnabled(0, isEnabled);
+    await harness.runJobsFor(2 * 3600, 600);
+  }
+  await harness.runJobsFor(26 * 3600, 600);
   expect(readAll(harness)).toMatchSnapshot();
 });
 
@@ -544,19 +553,29 @@ test('an alert of which Slack never says whether it arrived is posted once an ho
   expect(count(harness, channel)).toBe(1);
 });
 
-test.each(['dead', 'unknown'] as const)(
-  'a message that is %s, and was resolved before anybody read it, is posted all the same',
-  async (state) => {
+test.each<['dead' | 'unknown', number, number]>([
+  ['dead', 0, 1],
+  ['unknown', 0, 1],
+  // Nobody needs it any more.
+  ['dead', 25, 0],
+])(
+  'a message that is %s, and was resolved %i hours ago before anybody read it, is posted %i times',
+  async (state, hours, posts) => {
     await using harness = await open();
     await fire(harness);
+    const [, other] = harness.cdn.data.zones;
+    await harness.createAlert({ targets: [String(other?.Id)] }, 'C0DEPLOY0');
     harness.slack.script.fail('chat.postMessage', 'rate_limited', 13);
     await harness.look(2);
     harness.setEnabled(0, true);
     await harness.look(3);
     expect((await harness.incidents()).map(({ closedAt }) => closedAt instanceof Date)).toEqual([true]);
     await harness.db.updateTable('outbox').set({ state }).execute();
+    const closed = new Date(harness.now().getTime() - hours * 3_600_000);
+    if (hours > 0) await harness.db.updateTable('report_incidents').set({ closed_at: closed }).execute();
     await harness.look(3);
-    expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(1);
+    expect(count(harness, channel, ':white_check_mark: Resolved')).toBe(posts);
+    expect(count(harness, 'C0DEPLOY0', '')).toBe(0);
   },
 );
 

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { App, ScanCounts } from '../../../../simulator/cdn/model.ts';
 import { hostname } from '../../../../simulator/cdn/zones.ts';
 import type { ConditionName } from '../../../../src/commands/reports/checks/list.ts';
+import { settingsDigest } from '../../../../src/commands/reports/checks/settings.ts';
+import { UserError } from '../../../../src/errors.ts';
 import { dayMs, minuteMs } from '../../../../src/lib/time.ts';
 import type { ConditionSettings } from '../../../../src/views/reports/report.ts';
 import { listEvidence, listParts, startLooks } from '../../../support/alerts/looks.ts';
@@ -309,6 +311,34 @@ test('settings: of more changes than a message takes the number is told', async 
   const found = await look();
   expect(found.parts).toHaveLength(50);
   expect(listParts(found).at(-1)).toMatch(/^Further: \d{2,} more changes$/u);
+});
+
+test('settings: no zone at all, or none that can be read, is no answer, in an alert and in a digest', async () => {
+  const world = await startZones(zones);
+  const { zones: listed } = world.data;
+  world.data.zones = [];
+  await expect(world.createLook('settings')()).rejects.toThrow('No settings');
+  world.later(dayMs);
+  let baseline: Awaited<ReturnType<typeof settingsDigest.collect>>['baseline'];
+  const collect = async () => {
+    const account = await world.accounts.open(alice, never);
+    const targets = { zones: [], shieldZones: [], apps: [] };
+    const found = await settingsDigest.collect({
+      account,
+      now: world.now(),
+      targets,
+      timeZone: 'UTC',
+      past: [],
+      baseline,
+    });
+    ({ baseline } = found);
+    world.later(dayMs);
+    return found.section?.number;
+  };
+  world.data.zones = listed;
+  expect([await collect(), await collect()]).toMatchSnapshot();
+  world.data.zones = listed.map((one) => ({ ...one, Id: null as never }));
+  await expect(collect()).rejects.toBeInstanceOf(UserError);
 });
 
 function flip(zone: object | undefined, name: string): unknown {
