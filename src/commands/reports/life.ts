@@ -85,9 +85,6 @@ export function createReports(options: ReportOptions) {
       const { id, kind, revision } = before;
       const current = trx.selectFrom('reports').where((row) => row.and({ id, revision }));
       if (!(await current.select('id').forUpdate().executeTakeFirst())) throw createChangedError(kind);
-      const planned = trx.deleteFrom('report_runs').where('report_id', '=', id).where('by_hand', 'is', null);
-      // One that was due a moment before an edit still runs.
-      if (event !== 'changed') await planned.where('state', '=', 'due').execute();
       const row = await trx
         .updateTable('reports')
         .set({ ...changes, failures: 0, revision: revision + 1 })
@@ -273,13 +270,9 @@ function createAlertWork({ db, audit, enqueue, now, outbox }: ReportOptions) {
     /** Whatever its hours; not while it is paused. */
     checkNow: (alert: Alert): Promise<void> =>
       db.transaction().execute(async (trx) => {
-        const { numUpdatedRows } = await trx
-          .updateTable('reports')
-          .set({ next_due: now() })
-          .where('id', '=', alert.id)
-          .where('next_due', 'is not', null)
-          .executeTakeFirst();
-        if (numUpdatedRows === 1n) await enqueueNext(enqueue, alert, trx, { now: now() });
+        const due = trx.updateTable('reports').set({ next_due: now() }).where('id', '=', alert.id);
+        await due.where('next_due', 'is not', null).execute();
+        await enqueueNext(enqueue, alert, trx, { now: now() });
       }),
   };
 }
@@ -475,8 +468,6 @@ export async function announceReinstalled({ db, ports, now }: ReportContext): Pr
       .updateTable('reports')
       .set({ pause_notice: null })
       .where('pause_notice', '=', waiting)
-      .where('paused', 'is not', null)
-      .where('deleted_at', 'is', null)
       .where(isInstalled)
       .returningAll()
       .execute();

@@ -235,7 +235,6 @@ export async function enqueueNext(
     .where((is) => is.and({ tenant, owner }))
     .where('paused', 'is', null)
     .where('deleted_at', 'is', null)
-    .where('next_due', 'is not', null)
     .orderBy('next_due')
     .limit(1)
     .executeTakeFirst();

@@ -57,6 +57,7 @@ test('an incident is one message that is kept up to date, with its changes in th
   const posts = countPosts();
   await harness.look(2);
   expect(countPosts()).toBe(posts);
+  expect(harness.log.entries.map(({ message }) => message)).not.toContain('alert could not be posted');
 });
 
 test('an incident opens and closes after as many checks as its condition asks for', async () => {
@@ -145,14 +146,22 @@ test('one of two parts recovers: the thread says so, and the incident stays', as
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
   await using harness = await open();
   const alert = await fire(harness);
+  await harness.createAlert({}, 'C0DEPLOY0');
   await harness.look();
-  const [incident] = await harness.incidents();
+  const [incident] = (await harness.incidents()).filter(({ alertId }) => alertId === alert.id);
   if (!incident) throw new Error('no incident');
   expect(await harness.reports.acknowledge(incident, alert, bob)).toMatchObject({
     acknowledged: { by: bob.userId },
   });
   expect(await harness.reports.acknowledge(incident, alert, alice)).toBeUndefined();
   expect(await harness.reports.acknowledge(incident, alert, alice, true)).toBeUndefined();
+  const taken = (await harness.incidents()).filter(({ acknowledged }) => acknowledged);
+  expect(taken.map(({ id }) => id)).toEqual([incident.id]);
+  await harness.reports.snooze(alert, harness.now(), bob);
+  expect((await harness.audit.recent(alert.tenant, 2)).map(({ event }) => event)).toEqual([
+    'alert-snoozed',
+    'alert-acknowledged',
+  ]);
   await harness.runJobsFor(5);
   expect(readAll(harness)).toMatchSnapshot();
   harness.setEnabled(0, true);
@@ -179,6 +188,7 @@ test('a snoozed alert looks on, and tells afterwards what still is wrong', async
 test('of checks that began together the first one counts', async () => {
   await using harness = await open();
   const seen = await harness.find(await harness.createAlert({ condition: 'app-status' }));
+  const other = await harness.createAlert({}, 'C0DEPLOY0');
   const parts = [{ id: 'a', name: 'a', text: 'failing' }];
   for (const minutes of [5, 6]) {
     const at = new Date(harness.now().getTime() + minutes * 60_000);
@@ -189,6 +199,9 @@ test('of checks that began together the first one counts', async () => {
     );
   }
   expect(await harness.incidents()).toEqual([]);
+  expect(await harness.find(other)).toEqual(other);
+  await harness.reports.checkNow(seen);
+  expect(await harness.find(other)).toEqual(other);
 });
 
 test('an incident that ends while its alert is snoozed is never told', async () => {
@@ -235,7 +248,7 @@ test('where the next check is an hour away, one without an answer is told', asyn
 
 test('an alert whose key is gone says so once and is paused', async () => {
   await using harness = await open();
-  const alert = await harness.createAlert();
+  const alert = await fire(harness);
   await harness.look();
   await harness.keyStore.forget(alice);
   await harness.look(3);

@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest';
+import { ApiError } from '../../../../src/api/http/errors.ts';
 import { jobs } from '../../../../src/app/jobs.ts';
+import { LinkedKeyError } from '../../../../src/auth/keys/key-store.ts';
+import { RolesUnknown } from '../../../../src/auth/policy/authorizer.ts';
 import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
 import { findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
-import { findLostPlace } from '../../../../src/commands/reports/life.ts';
+import { classifyCdnFailure, findLostPlace } from '../../../../src/commands/reports/life.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
+import { UserError } from '../../../../src/errors.ts';
 import { createAlertHarness } from '../../../support/alerts/harness.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -106,6 +110,8 @@ const savePolicy = ({ policies }: DigestHarness, base: number, change: Partial<t
     difference: [],
   });
 
+const nobodyTold = 'nobody could be told that a report is paused';
+
 test.each(pauses)(
   '$why: it pauses with one message, and runs again for whoever takes it over',
   async ({ breaks, reason, counted, isChannelGone, mends }) => {
@@ -123,6 +129,7 @@ test.each(pauses)(
       : harness.readChannel('C0OPS0000', 'U0BOB0000');
     expect(notices.map((notice) => readDigest(notice, digest.id))).toMatchSnapshot();
     expect(harness.channelPosts().filter(({ ok }) => ok)).toHaveLength(1);
+    expect(harness.log.entries.map(({ message }) => message)).not.toContain(nobodyTold);
     expect((await harness.audit.recent('T0ACME000', 5)).map(({ event }) => event)).toContain('digest-paused');
 
     const stopped = await harness.reports.find('T0ACME000', digest.id);
@@ -240,6 +247,23 @@ test.each([
   expect(findLostPlace({ reason: 'refused', code })).toBe(reason);
 });
 
+const api = (code: ConstructorParameters<typeof ApiError>[0]['code'], retryAfterSeconds?: number) =>
+  new ApiError({ code, operation: 'List Pull Zones', sent: true, retryAfterSeconds });
+
+test.each([
+  [new LinkedKeyError('refused', 'It does not open.'), 'key-missing'],
+  [new UserError('No key.', 'Connect one.', 'connect'), 'key-missing'],
+  [new UserError('No zones.', 'Look there.'), undefined],
+  [api('key_refused'), 'key-refused'],
+  [api('not_found'), undefined],
+  [api('rate_limited', 7), { passes: true, retryAfterMs: 7_000 }],
+  [api('cancelled'), { passes: true, retryAfterMs: 0 }],
+  [new RolesUnknown(), { passes: true, retryAfterMs: 0 }],
+  [new Error('a fault of ours'), undefined],
+])('after %s a report pauses, or is tried again: %o', (error, found) => {
+  expect(classifyCdnFailure(error)).toEqual(found);
+});
+
 /** Pauses what Alice owns. */
 async function pauseAll({ pauseFor }: DigestHarness): Promise<void> {
   await pauseFor({ person: alice, tenant: 'T0ACME000' });
@@ -277,9 +301,7 @@ test('where nobody can be told it is not tried again and again, and its row and 
     harness.advance(hour);
   }
   expect(harness.channelPosts()).toHaveLength(1);
-  expect(harness.log.entries.map(({ message }) => message)).toContain(
-    'nobody could be told that a report is paused',
-  );
+  expect(harness.log.entries.map(({ message }) => message)).toContain(nobodyTold);
 });
 
 test('the app is back: each pause is announced in its channel, once', async () => {

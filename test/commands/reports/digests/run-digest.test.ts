@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { requestsPerHour } from '../../../../src/commands/reports/accounts.ts';
 import { digestKinds, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { digest as feature } from '../../../../src/commands/reports/digests/feature.ts';
+import { digestMessages, runDigest } from '../../../../src/commands/reports/digests/run-digest.ts';
 import { reconcileReportsJob } from '../../../../src/commands/reports/runner.ts';
 import {
   acceptBaseline,
@@ -14,6 +15,7 @@ import { context, type MessageBlock } from '../../../../src/views/blocks/blocks.
 import { replaceNativeBlocks } from '../../../../src/views/blocks/native.ts';
 import type { DigestOrder } from '../../../../src/views/reports/report.ts';
 import { alice, bob, createDigestHarness, type DigestHarness } from '../../../support/digests/harness.ts';
+import { createDigestScenario } from '../../../support/digests/scenario.ts';
 import { prepareEngines } from '../../../support/engines.ts';
 import { readStable } from '../../../support/words.ts';
 import { says } from './words.ts';
@@ -29,7 +31,7 @@ async function open(): Promise<DigestHarness> {
 
 test('a digest posts when it is due, within a minute, once a day', async () => {
   await using harness = await open();
-  await harness.createDaily();
+  const { id } = await harness.createDaily();
   await harness.db.updateTable('reports').set({ failures: 2 }).execute();
   harness.advance(hour - 10_000);
   await harness.runJobs();
@@ -40,6 +42,10 @@ test('a digest posts when it is due, within a minute, once a day', async () => {
   await harness.runJobs();
   expect(await harness.runStates()).toEqual({ '2026-11-23T09:00': 'sent', '2026-11-24T09:00': 'sent' });
   expect(harness.readChannel()).toHaveLength(2);
+  // The queue may begin a job again that has ended.
+  const sent = { report_id: id, due: new Date(Date.UTC(2026, 10, 24, 9)) };
+  await expect(runDigest(sent, harness.context)).resolves.toBeUndefined();
+  expect(harness.channelPosts()).toHaveLength(2);
   expect(harness.slack.problems).toEqual([]);
   // Only failures in a row count.
   const stored = harness.db.selectFrom('reports').select('failures');
@@ -85,10 +91,12 @@ test('after days without a process there is one message, which counts the runs t
 test('a digest that somebody took over is not taken over again, and that is on record', async () => {
   await using harness = await open();
   const digest = await harness.createDaily();
+  const { id: other } = await harness.createDaily();
   await harness.pauseFor({ person: alice, tenant: 'T0ACME000' });
   const stopped = await harness.reports.find('T0ACME000', digest.id);
   if (!stopped) throw new Error('it is gone');
   expect(await harness.reports.takeOver(stopped, bob)).toMatchObject({ owner: bob, paused: undefined });
+  expect(await harness.reports.find('T0ACME000', other)).toMatchObject({ owner: alice });
   await expect(harness.reports.takeOver(stopped, bob)).rejects.toThrow('changed this digest a moment ago');
   const record = (await harness.audit.recent('T0ACME000', 9)).find(
     ({ event }) => event === 'digest-taken-over',
@@ -184,6 +192,30 @@ test('a process that died while it collected: the next attempt of its job posts 
   expect(harness.channelPosts()).toHaveLength(1);
   expect(Object.values(await harness.runStates())).toEqual(['sent']);
 });
+
+test.each(['stops', 'loses the key'] as const)(
+  'a bot that %s while it collects posts nothing',
+  async (how) => {
+    await using harness = await open();
+    const digest = await harness.createDaily();
+    await harness.reports.runNow(digest, alice);
+    const held = Promise.withResolvers<void>();
+    harness.cdn.faults.add({ match: { method: 'GET' }, until: held.promise });
+    const stopping = new AbortController();
+    const run = { report_id: digest.id, due: harness.now() };
+    const running = runDigest(run, { ...harness.context, signal: stopping.signal });
+    await expect.poll(() => harness.cdn.requests.length).toBe(1);
+    if (how === 'stops') stopping.abort();
+    else await harness.pauseFor({ person: alice, tenant: digest.tenant });
+    held.resolve();
+    // A job that is stopped runs again.
+    await (how === 'stops' ? expect(running).rejects.toBeInstanceOf(Error) : running);
+    expect(Object.values(await harness.runStates())).toEqual([how === 'stops' ? 'collecting' : 'failed']);
+    expect((await harness.db.selectFrom('outbox').select('kind').execute()).map(({ kind }) => kind)).toEqual(
+      how === 'stops' ? [] : ['report-paused'],
+    );
+  },
+);
 
 test('an attempt that was overtaken by another one while it collected posts nothing', async () => {
   await using harness = await open();
@@ -295,6 +327,8 @@ test('once it is posted others may ask at once, and whoever asked for it some se
   await using harness = await open();
   const digest = await harness.createDaily();
   expect(await harness.reports.runNow(digest, alice)).toBe(true);
+  // A run of another one is none of this.
+  expect(await harness.reports.runNow(await harness.createDaily(), alice)).toBe(true);
   harness.advance(1_000);
   await harness.runJobs();
   expect(await harness.reports.runNow(digest, alice)).toBe(false);
@@ -302,7 +336,7 @@ test('once it is posted others may ask at once, and whoever asked for it some se
   await harness.runJobsFor(10);
   expect(await harness.reports.runNow(digest, alice)).toBe(true);
   await harness.runJobsFor(5);
-  expect(harness.readChannel()).toHaveLength(3);
+  expect(harness.readChannel()).toHaveLength(4);
 });
 
 /** A digest that has posted once. */
@@ -333,6 +367,68 @@ test('of two runs under way the one that was collected last is remembered', asyn
     await acceptBaseline(harness.db, run);
     expect((await loadPast(harness.db, id, harness.now())).baseline).toEqual(told);
   }
+});
+
+test('a run compares with what earlier runs of its digest posted, or found in silence', async () => {
+  await using harness = await open();
+  const [{ id }, other] = [await harness.createDaily(), await harness.createDaily()];
+  const at = (day: number) => new Date(Date.UTC(2026, 10, day));
+  const run = (report_id: string, day: number, state: string, figures: string | null = `{"at":${day}}`) => {
+    return { report_id, due: at(day), run_at: at(day), state, figures, missed: 0, attempts: 1 };
+  };
+  const runs = [
+    run(id, 1, 'sent'),
+    run(id, 2, 'quiet'),
+    run(id, 3, 'failed'),
+    run(id, 4, 'sent', null),
+    run(other.id, 5, 'sent'),
+    run(id, 9, 'sent'),
+  ];
+  await harness.db.insertInto('report_runs').values(runs).execute();
+  expect((await loadPast(harness.db, id, at(9))).history).toEqual([{ at: 2 }, { at: 1 }]);
+});
+
+test.each([
+  ['unknown', undefined, true],
+  // It has arrived meanwhile.
+  ['sent', undefined, false],
+  ['sent', 'posted in full', true],
+  ['deleted', undefined, false],
+] as const)('of a run that is %s its owner is told (%s): %s', async (state, missed, isTold) => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  const due = harness.now();
+  const run = { report_id: digest.id, due, run_at: due, state, missed: 0, attempts: 1 };
+  await harness.db.insertInto('report_runs').values(run).execute();
+  if (state === 'deleted') await harness.reports.delete(digest, alice);
+  const notice = digestMessages.find(({ kind }) => kind === 'digest-unknown');
+  const about = { digestId: digest.id, due: due.toISOString(), missed };
+  const message = await notice?.render?.(about as never, { ...harness.context, place: 'D1' } as never);
+  expect(message !== undefined).toBe(isTold);
+});
+
+test('a key that is refused in the middle ends a run, whatever was read before', async () => {
+  const digest = await createDigestScenario({
+    kinds: ['zones', 'apps'],
+    targets: { apps: ['app0api00000001'] },
+  });
+  digest.cdn.faults.add({ match: { path: /apps/ }, status: 401 });
+  await expect(digest.run('2026-11-23T09:00:00Z')).rejects.toMatchObject({ code: 'key_refused' });
+});
+
+test('a person’s job waits for their own next report', async () => {
+  await using harness = await open();
+  const digest = await harness.createDaily();
+  await harness.createDaily(bob, {
+    schedule: { time: '08:30', zone: 'UTC', weekdays: [1, 2, 3, 4, 5, 6, 7], monthDays: [] },
+  });
+  const asked: unknown[] = [];
+  const service = harness.createService({
+    enqueue: async (_job, _data, options) => void asked.push([options?.key, options?.at?.getUTCHours()]),
+  });
+  const paused = await service.pause(digest, alice);
+  await service.resume(paused, alice);
+  expect(asked).toEqual([[`T0ACME000:${alice.userId}`, 9]]);
 });
 
 test('what was told is remembered once it was posted: what never arrived is told by the next run', async () => {
