@@ -3,15 +3,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { findHeads } from '../../src/auth/audit/audit.ts';
 import { auditCommand } from '../../src/cli/audit.ts';
 import { UserError } from '../../src/errors.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { acme, beta, insertRecords, runWithoutTriggers } from '../auth/audit/tampering.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { copyEmbeddedDatabase } from '../support/database-templates.ts';
-import { createMemoryLog } from '../support/engines.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { startBotProcess } from '../support/process.ts';
 import { createTerminal } from '../support/terminal.ts';
 
@@ -29,7 +28,7 @@ const readStableOutput = (said: string): string =>
   said
     .replaceAll(/\b[0-9a-f]{64}\b/g, '<hash>')
     .replaceAll(directory, '<directory>')
-    .replaceAll(/data-\w+/g, 'data');
+    .replaceAll(/\/\S*\/data-\w+/g, '<directory>/data');
 
 /** `npm run audit:verify -- …`, in this process: starting one each time takes a second. */
 async function verify(env: Env, ...words: string[]): Promise<Printed> {
@@ -50,10 +49,8 @@ async function verifyInProcess(env: Env, ...words: string[]): Promise<Printed> {
   return { said: command.output(), code };
 }
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'chatops-verify-'));
-});
+const { embedded } = await prepareEngines();
+const directory = await mkdtemp(join(tmpdir(), 'chatops-verify-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Works in the database while no other process has it. */
@@ -67,8 +64,7 @@ async function inside<T>({ DATA_DIR: dataDir = '' }: Env, work: (database: Datab
 }
 
 async function make(): Promise<Env> {
-  const DATA_DIR = await mkdtemp(join(directory, 'data-'));
-  await copyEmbeddedDatabase(DATA_DIR);
+  const { dataDir: DATA_DIR } = await embedded.createLocation();
   return { DATA_DIR, ENCRYPTION_KEYS: generateKeys('k1') };
 }
 
@@ -133,15 +129,9 @@ describe('what cannot be checked ends with 2 and says why', () => {
     expect(code).toBe(2);
   });
 
-  const opened: Database[] = [];
-  afterEach(async () => {
-    for (const database of opened.splice(0)) await database.close();
-  });
-
   test('the embedded database of a bot that runs', async () => {
-    const dataDir = await mkdtemp(join(directory, 'data-'));
-    await copyEmbeddedDatabase(dataDir);
-    opened.push(await openDatabase({ dataDir, log: createMemoryLog() }));
+    const { dataDir, open } = await embedded.createLocation();
+    await open();
     const { said, code } = await verifyInProcess({ DATA_DIR: dataDir });
     expect(readStableOutput(said)).toMatchSnapshot();
     expect(code).toBe(2);

@@ -4,40 +4,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type CdnSimulator, startCdn } from '../../simulator/cdn/server.ts';
-import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { startCdn } from '../../simulator/cdn/server.ts';
+import { startSlack } from '../../simulator/slack/server.ts';
 import type { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { insertRecords } from '../auth/audit/tampering.ts';
-import { environment } from '../support/bot.ts';
-import { copyEmbeddedDatabase } from '../support/database-templates.ts';
-import { createMemoryLog, deleteRows } from '../support/engines.ts';
-import { findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { connect, environment } from '../support/bot.ts';
+import { createMemoryLog, deleteRows, prepareEngines } from '../support/engines.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 import { readStable } from '../support/words.ts';
 
 // The real processes, as an operator starts them.
 
 const ops = 'C0OPS0000';
-const found = await findPostgres();
-const skip = typeof found === 'string';
-let server: PostgresServer;
-let slack: SlackSimulator;
-let cdn: CdnSimulator;
-let directory: string;
+const { embedded, postgres } = await prepareEngines();
+const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 12 })]);
+const directory = await mkdtemp(join(tmpdir(), 'chatops-move-'));
 const running: BotProcess[] = [];
 
-beforeAll(async () => {
-  if (typeof found !== 'string') server = await found.start();
-  [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 12 })]);
-  directory = await mkdtemp(join(tmpdir(), 'chatops-move-'));
-});
 afterEach(async () => {
   for (const bot of running.splice(0)) await bot.kill('SIGKILL');
 });
 afterAll(async () => {
-  await Promise.all([slack.close(), cdn.close(), server?.stop()]);
+  await Promise.all([slack.close(), cdn.close()]);
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -70,12 +60,6 @@ async function newDirectory(name: string): Promise<string> {
   return mkdtemp(join(directory, `${name}-`));
 }
 
-async function listsZones(userId: string): Promise<void> {
-  const person = slack.as(userId, ops);
-  await person.slash('zones');
-  await person.waitForMessage(({ reads }) => reads.includes('12 zones'));
-}
-
 const open = (databaseUrl: Secret | undefined, dataDir = ''): Promise<Database> =>
   openDatabase({ databaseUrl, dataDir, log: createMemoryLog() });
 
@@ -88,18 +72,15 @@ async function insertMany({ db }: Database, rows: number, length: number): Promi
 const countDeliveries = async ({ db }: Database): Promise<unknown> =>
   (await sql<{ count: number }>`select count(*) as count from deliveries`.execute(db)).rows[0]?.count;
 
-describe.skipIf(skip)('npm run db', () => {
+describe.skipIf(postgres.skip)('npm run db', () => {
+  const createDatabase = async (options?: { readonly empty: boolean }): Promise<Secret> =>
+    (await postgres.server()).createDatabase(options);
+
   test('a bot moves to PostgreSQL and goes on with its keys; beside it nothing is exported from its directory', async () => {
-    const dataDir = await newDirectory('data');
-    await copyEmbeddedDatabase(dataDir);
+    const { dataDir } = await embedded.createLocation();
     const env = environment({ slack, cdn, dataDir });
     const bot = await start(env);
-    const person = slack.as('U0ALICE00', ops);
-    await person.slash('connect');
-    await person.waitForModal(/key/i);
-    await person.submit({ accessKey: cdn.key });
-    await person.waitForModal(/connected/i);
-    await person.closeModal();
+    await connect({ slack, cdn, env }, 'U0ALICE00', ops);
     const file = join(directory, 'moved.ndjson');
     const steps = { 'export beside the bot': await run(env, 'export', file) };
     await bot.kill('SIGTERM');
@@ -109,17 +90,19 @@ describe.skipIf(skip)('npm run db', () => {
     for (const secret of [cdn.key, slack.botToken, slack.appToken, keyring])
       expect(text.includes(secret)).toBe(false);
 
-    const url = await server.createDatabase({ empty: true });
+    const url = await createDatabase({ empty: true });
     const there: Env = { ...env, DATABASE_URL: url.reveal(), DATA_DIR: await newDirectory('none') };
     Object.assign(steps, {
       'import without the keyring': await run({ ...there, ENCRYPTION_KEYS: '' }, 'import', file),
       'import onto rows': await run(there, 'import', file),
     });
     const keyed: Env = { ...there, ENCRYPTION_KEYS_FILE: join(dataDir, 'encryption-keys') };
-    keyed['DATABASE_URL'] = (await server.createDatabase({ empty: true })).reveal();
+    keyed['DATABASE_URL'] = (await createDatabase({ empty: true })).reveal();
     Object.assign(steps, { import: await run(keyed, 'import', file) });
     await start(keyed);
-    await listsZones('U0ALICE00');
+    const person = slack.as('U0ALICE00', ops);
+    await person.slash('zones');
+    await person.waitForMessage(({ reads }) => reads.includes('12 zones'));
 
     // And back, beside the bot: PostgreSQL serves both.
     const beside = join(directory, 'beside.ndjson');
@@ -132,7 +115,7 @@ describe.skipIf(skip)('npm run db', () => {
 
   test('killed during an import, both engines hold no row, and take it the next time', async () => {
     const file = join(directory, 'large.ndjson');
-    const source = await server.createDatabase();
+    const source = await createDatabase();
     const filled = await open(source);
     await deleteRows(filled);
     await insertMany(filled, 60_000, 1_000);
@@ -143,7 +126,7 @@ describe.skipIf(skip)('npm run db', () => {
     expect((await run({ ...small, DATABASE_URL: source.reveal() }, 'export', file)).code).toBe(0);
     expect((await stat(file)).size).toBeGreaterThan(60e6);
 
-    const url = await server.createDatabase({ empty: true });
+    const url = await createDatabase({ empty: true });
     const importing = await start({ DATABASE_URL: url.reveal() }, 'db', 'import', file);
     const target = await open(url);
     const inserts = sql`select 1 from pg_stat_activity
@@ -171,7 +154,7 @@ describe.skipIf(skip)('npm run db', () => {
   });
 
   test('where the file finds no room, it is said and nothing is left', async () => {
-    const url = await server.createDatabase();
+    const url = await createDatabase();
     const database = await open(url);
     await insertMany(database, 2_000, 1_000);
     await database.close();

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { followMessages } from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { prepareKilledBot } from '../support/killed-bot.ts';
 import { startBotProcess } from '../support/process.ts';
@@ -35,11 +36,9 @@ async function prepare() {
     },
     listsZones: async (userId: string): Promise<void> => {
       const person = bot.slack.as(userId, ops);
-      const before = person.messages().length;
+      const { next } = followMessages(person);
       await person.slash('zones');
-      await person.waitForMessage(
-        (message) => /12 zones/.test(message.reads) && person.messages().length > before,
-      );
+      await next(({ reads }) => reads.includes('12 zones'));
     },
   };
 }

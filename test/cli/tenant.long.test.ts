@@ -1,42 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readStoreConfig } from '../../src/app/config.ts';
 import { tenantCommand } from '../../src/cli/tenant.ts';
 import { UserError } from '../../src/errors.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { type Bot, connect, createPublicUrl, install, startBot } from '../support/bot.ts';
-import { createMemoryLog } from '../support/engines.ts';
-import { findPostgres, type PostgresServer } from '../support/postgres.ts';
+import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { createTempDirectory } from '../support/temp-directory.ts';
 import { createTerminal } from '../support/terminal.ts';
 import { readStable } from '../support/words.ts';
 
-const found = await findPostgres();
-const skip = typeof found === 'string';
+const { postgres } = await prepareEngines();
 const alice = 'U0ALICE00';
-let server: PostgresServer;
-
-beforeAll(async () => {
-  if (typeof found !== 'string') server = await found.start();
-});
-afterAll(() => server?.stop());
-
-async function startInstallableBot(): Promise<Bot> {
-  const bot = await startBot({
-    transport: 'http',
-    install: 'oauth',
-    env: {
-      ...(await createPublicUrl()),
-      DATABASE_URL: (await server.createDatabase()).reveal(),
-      ENCRYPTION_KEYS: generateKeys('k1'),
-    },
-  });
-  onTestFinished(() => bot.stop());
-  return bot;
-}
 
 /** What `npm run tenant -- …` prints while the bot runs, without what differs from run to run or with every table. */
 async function type(bot: Bot, words: string, hidden: Record<string, string> = {}): Promise<string> {
@@ -54,9 +32,15 @@ async function type(bot: Bot, words: string, hidden: Record<string, string> = {}
     .replaceAll(/\d+ audit records?/g, '<n> audit records');
 }
 
-describe.skipIf(skip)('npm run tenant', () => {
+describe.skipIf(postgres.skip)('npm run tenant', () => {
   test('a workspace is listed, exported and erased beside the bot, which goes on for the other one', async () => {
-    const bot = await startInstallableBot();
+    const { databaseUrl } = await postgres.createLocation();
+    const env = { DATABASE_URL: databaseUrl?.reveal() ?? '', ENCRYPTION_KEYS: generateKeys('k1') };
+    await using bot = await startBot({
+      transport: 'http',
+      install: 'oauth',
+      env: { ...(await createPublicUrl()), ...env },
+    });
     const { acme, beta } = bot.slack.workspaces;
     const steps: Record<string, string> = {};
     const betaOps = [...bot.slack.world.channels.values()].find(

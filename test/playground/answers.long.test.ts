@@ -1,9 +1,8 @@
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
 import { renderLongLists } from '../support/long-lists.ts';
 import { configure } from '../support/settings.ts';
-import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
+import { hasBrowser, measureCutOff, say, usePlayground } from './browser.ts';
 
 const [alice, ops] = ['U0ALICE00', 'C0OPS0000'];
 // The free height of a phone. A chart is 460 pixels high wherever it stands.
@@ -34,14 +33,10 @@ const answers = [
   'export 501 24h',
 ];
 
-describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
-  let opened: OpenPlayground;
-  let playground: OpenPlayground['playground'];
-  let page: Page;
+const { page, playground, complaints } = await usePlayground({ zones: 240 });
 
+describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
   beforeAll(async () => {
-    opened = await openPlayground({ zones: 240 });
-    ({ page, playground } = opened);
     const { zones, originErrors } = playground.cdn.data;
     for (const [at, zone] of zones.entries())
       zones[at] = {
@@ -52,7 +47,6 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     await connect({ ...playground, env: {} }, alice, ops);
     await configure(playground.slack.as(alice, ops), { operators: [alice] });
   });
-  afterAll(() => opened?.stop());
 
   const answer = () => page.locator('#log .message').last();
   /** Types a command and waits until its answer has a small line at its end. */
@@ -69,10 +63,9 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
 
   /** How high it is on a phone, and whether something of the page is cut off there or on a desk. */
   const measure = async (message = answer()) => {
-    const cutOff = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#scroll'))`;
-    const atDesk = await page.evaluate(cutOff);
+    const atDesk = await measureCutOff(page);
     await page.setViewportSize({ width: 390, height: 844 });
-    const onPhone = await page.evaluate(cutOff);
+    const onPhone = await measureCutOff(page);
     const height = (await message.boundingBox())?.height ?? 0;
     await page.setViewportSize(wide);
     expect([atDesk, onPhone, await message.locator('.unknown').count()]).toEqual([0, 0, 0]);
@@ -177,7 +170,6 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
   });
 
   test('the browser logged no error and no rule of Slack was broken', () => {
-    expect(opened.complaints).toEqual([]);
-    expect(playground.slack.problems).toEqual([]);
+    expect([complaints, playground.slack.problems]).toEqual([[], []]);
   });
 });

@@ -1,28 +1,22 @@
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { connect } from '../support/bot.ts';
 import { configure } from '../support/settings.ts';
-import { hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
+import { hasBrowser, say, usePlayground } from './browser.ts';
 
 const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
 
-describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
-  let opened: OpenPlayground;
-  let playground: OpenPlayground['playground'];
-  let page: Page;
+const { page, playground, complaints } = await usePlayground({ assistant: true, zones: 60 });
 
+describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
   beforeAll(async () => {
-    opened = await openPlayground({ assistant: true, zones: 60 });
-    ({ page, playground } = opened);
     const { slack, cdn, botUrl } = playground;
     await connect({ slack, cdn, env: { PUBLIC_URL: botUrl } }, alice, ops);
     const settings = { operators: [alice], approvers: [bob], assistant: 'proposing' };
     await configure(slack.as(alice, ops), settings);
     await page.getByRole('button', { name: 'slackbot' }).click();
   });
-  afterAll(() => opened?.stop());
 
   const newest = () => page.locator('#log .message').last();
 
@@ -47,7 +41,7 @@ describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
   });
 
   test('nothing broke a rule of Slack, or left this machine', () => {
-    expect([playground.slack.problems, opened.complaints]).toEqual([[], []]);
+    expect([playground.slack.problems, complaints]).toEqual([[], []]);
   });
 });
 

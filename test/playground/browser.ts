@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll } from 'vitest';
 import { startPlayground } from '../../simulator/playground.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 
@@ -79,6 +80,20 @@ export async function openPlayground(options: Partial<Parameters<typeof startPla
   };
   return { playground, browser, page, complaints, stop };
 }
+
+/** The playground of a file of tests, to be called at its top; nothing where there is no browser. */
+export async function usePlayground(options: Parameters<typeof openPlayground>[0]): Promise<OpenPlayground> {
+  if (!hasBrowser) return {} as OpenPlayground;
+  const opened = await openPlayground(options);
+  afterAll(() => opened.stop());
+  return opened;
+}
+
+/** How many pixels of the page are cut off. */
+export const measureCutOff = (page: Page): Promise<number> =>
+  page.evaluate(
+    `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#scroll'))`,
+  );
 
 /** Types into the page's first field, and sends it. */
 export async function say(page: Page, words: string): Promise<void> {

@@ -1,25 +1,19 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createLogger } from '../../src/telemetry/log.ts';
-import { be, hasBrowser, type OpenPlayground, openPage, openPlayground, say } from './browser.ts';
+import { be, hasBrowser, measureCutOff, openPage, say, usePlayground } from './browser.ts';
+
+const logged: string[] = [];
+const log = createLogger('debug', { write: (line) => void logged.push(line) });
+const { browser, playground, complaints } = await usePlayground({ zones: 240, log });
 
 describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', () => {
-  const logged: string[] = [];
-  let opened: OpenPlayground;
-  let playground: OpenPlayground['playground'];
   let page: Page;
-
-  beforeAll(async () => {
-    const log = createLogger('debug', { write: (line) => void logged.push(line) });
-    opened = await openPlayground({ zones: 240, log });
-    ({ playground } = opened);
-  });
-  afterAll(() => opened?.stop());
   const undrawn: string[] = [];
   beforeEach(async () => {
     if (page) undrawn.push(...(await page.locator('.unknown').allTextContents()));
     await page?.context().close();
-    page = await openPage(opened.browser, playground.url, opened.complaints);
+    page = await openPage(browser, playground.url, complaints);
   });
 
   const type = (words: string) => say(page, words);
@@ -117,8 +111,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
     await page.getByRole('button', { name: 'Phone width' }).click();
     expect(await page.evaluate(width)).toBe(390);
     expect(await page.getByRole('button', { name: 'deploys' }).isVisible()).toBe(false);
-    const cutOff = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#scroll'))`;
-    expect(await page.evaluate(cutOff)).toBe(0);
+    expect(await measureCutOff(page)).toBe(0);
     await page.getByRole('button', { name: 'Menu' }).click();
     await page.getByRole('button', { name: 'deploys' }).click();
     await page.getByRole('heading', { name: '#deploys' }).waitFor();
@@ -129,8 +122,7 @@ describe.skipIf(!hasBrowser)('the playground in a browser, with the real bot', (
   });
 
   test('every block was drawn, the browser logged no error, no rule of Slack was broken and no key is in the log', () => {
-    expect([...undrawn, ...opened.complaints]).toEqual([]);
-    expect(playground.slack.problems).toEqual([]);
+    expect([undrawn, complaints, playground.slack.problems]).toEqual([[], [], []]);
     expect(logged.length).toBeGreaterThan(0);
     expect(logged.join('')).not.toContain(playground.cdn.key);
   });

@@ -1,20 +1,12 @@
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { be, hasBrowser, type OpenPlayground, openPlayground, say } from './browser.ts';
+import { describe, expect, test } from 'vitest';
+import { ask } from '../support/bot.ts';
+import { be, hasBrowser, measureCutOff, say, usePlayground } from './browser.ts';
 
 const [alice, bob, dave, ops] = ['U0ALICE00', 'U0BOB0000', 'U0DAVE000', 'C0OPS0000'];
 
+const { page, playground, complaints } = await usePlayground({ zones: 60, story: true });
+
 describe.skipIf(!hasBrowser)('the story of the playground', () => {
-  let opened: OpenPlayground;
-  let playground: OpenPlayground['playground'];
-  let page: Page;
-
-  beforeAll(async () => {
-    opened = await openPlayground({ zones: 60, story: true });
-    ({ page, playground } = opened);
-  });
-  afterAll(() => opened?.stop());
-
   const composer = () => page.locator('.composer-field').first();
   const newest = () => page.locator('#log .message').last();
   const hints = () => page.locator('#hints li');
@@ -28,8 +20,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
       expect(await incidents.count()).toBe(2);
       expect(await incidents.first().innerText()).toMatch(/shop: \d+ errors/u);
       expect(await incidents.last().innerText()).toContain('assets.example.com');
-      const cutOff = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('#scroll'))`;
-      expect(await page.evaluate(cutOff)).toBe(0);
+      expect(await measureCutOff(page)).toBe(0);
       await page.setViewportSize({ width: 1200, height: 860 });
     },
   );
@@ -54,9 +45,7 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
         ...can.map((one) => [one, true] as const),
         ...cannot.map((one) => [one, false] as const),
       ]) {
-        const before = person.messages().length;
-        await person.slash(`why ${words}`);
-        const { reads } = await person.waitForMessage(() => person.messages().length > before);
+        const { reads } = await ask(person, `why ${words}`);
         expect([id, words, reads.startsWith(':white_check_mark:')]).toEqual([id, words, expected]);
       }
     }
@@ -125,7 +114,6 @@ describe.skipIf(!hasBrowser)('the story of the playground', () => {
   });
 
   test('the browser logged no error and no rule of Slack was broken', () => {
-    expect(opened.complaints).toEqual([]);
-    expect(playground.slack.problems).toEqual([]);
+    expect([complaints, playground.slack.problems]).toEqual([[], []]);
   });
 });
