@@ -1,27 +1,22 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startCdn } from '../../simulator/cdn/server.ts';
 import { doctorCommand } from '../../src/cli/doctor.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import type { Finding } from '../../src/views/doctor.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { type Bot, createPublicUrl, startBot } from '../support/bot.ts';
+import { type Bot, createPublicUrl, startBot, useBot } from '../support/bot.ts';
 import { createMemoryLog } from '../support/engines.ts';
 import { findPostgres } from '../support/postgres.ts';
 import { createTerminal } from '../support/terminal.ts';
 
 // One bot, which runs for the first tests and is stopped for the last ones.
-let bot: Bot;
-let keyFile: string;
-beforeAll(async () => {
-  bot = await startBot();
-  keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
-  await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
-});
-afterAll(() => bot.stop());
+let bot = await useBot({}, []);
+const keyFile = join(bot.env['DATA_DIR'] ?? '', 'key');
+await writeFile(keyFile, bot.cdn.key, { mode: 0o600 });
 
 /** Another one in its place, for one test. */
 async function startOther(...options: Parameters<typeof startBot>): Promise<Bot> {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { findFreePort } from '../../simulator/free-port.ts';
 import { features } from '../../src/commands/registry.ts';
-import { ask, type Bot, connect, startBot } from '../support/bot.ts';
+import { ask, useBot } from '../support/bot.ts';
 
 const alice = 'U0ALICE00';
 const bob = 'U0BOB0000';
@@ -16,21 +16,38 @@ interface Sample {
   readonly value: number;
 }
 
-let bot: Bot;
-let metricsPort: number;
-let types: Map<string, string>;
-let samples: Sample[];
+// With signed HTTP the port of the deliveries is public: metrics have a port of their own.
+const metricsPort = await findFreePort();
+const env = { METRICS_PORT: String(metricsPort) };
+const bot = await useBot({ transport: 'http', zones: 12, env });
 
-async function scrape(): Promise<void> {
+const { types, samples } = await scrape();
+
+/** What metrics say, once things have happened. */
+async function scrape() {
+  const person = bot.slack.as(alice, ops);
+  await ask(person, 'zones');
+  // The policy refuses Bob, the CDN fails once, Slack takes no chart and asks once for a pause.
+  const other = bot.slack.as(bob, ops);
+  await other.slash('settings');
+  await other.waitForModal(/only admins/iu);
+  bot.cdn.faults.add({ match: { path: /pullzone/ }, status: 503, times: 1 });
+  await ask(person, 'zone shop');
+  await bot.slack.event({ type: 'app_home_opened', user: alice, tab: 'home', channel: 'D0' });
   const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
-  types = new Map(
+  const types = new Map(
     [...text.matchAll(/^# TYPE (\S+) (\S+)$/gmu)].map(([, name = '', type = '']) => [name, type]),
   );
-  samples = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gmu)].map(([, name = '', labels = '', value]) => ({
-    name,
-    labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/gu)].map(([, label, is]) => [label, is])),
-    value: Number(value),
-  }));
+  const samples: Sample[] = [...text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gmu)].map(
+    ([, name = '', labels = '', value]) => ({
+      name,
+      labels: Object.fromEntries(
+        [...labels.matchAll(/(\w+)="([^"]*)"/gu)].map(([, label, is]) => [label, is]),
+      ),
+      value: Number(value),
+    }),
+  );
+  return { types, samples };
 }
 
 const valueOf = (name: string, labels: Sample['labels'] = {}): number | undefined =>
@@ -42,24 +59,6 @@ const valueOf = (name: string, labels: Sample['labels'] = {}): number | undefine
 /** The metric that a sample belongs to. */
 const metricOf = (name: string): string =>
   types.has(name) ? name : name.replace(/_(?:bucket|sum|count)$/u, '');
-
-beforeAll(async () => {
-  // With signed HTTP the port of the deliveries is public: metrics have a port of their own.
-  metricsPort = await findFreePort();
-  bot = await startBot({ transport: 'http', zones: 12, env: { METRICS_PORT: String(metricsPort) } });
-  const person = bot.slack.as(alice, ops);
-  await connect(bot, alice, ops);
-  await ask(person, 'zones');
-  // The policy refuses Bob, the CDN fails once, Slack takes no chart and asks once for a pause.
-  const other = bot.slack.as(bob, ops);
-  await other.slash('settings');
-  await other.waitForModal(/only admins/iu);
-  bot.cdn.faults.add({ match: { path: /pullzone/ }, status: 503, times: 1 });
-  await ask(person, 'zone shop');
-  await bot.slack.event({ type: 'app_home_opened', user: alice, tab: 'home', channel: 'D0' });
-  await scrape();
-}, 30_000);
-afterAll(() => bot?.stop());
 
 test('a delivery is counted from Slack’s timestamp to its acknowledgement and its answer', () => {
   const transport = { transport: 'http' };

@@ -46,7 +46,7 @@ test('an entry has what the specification names, and nothing that may be secret'
   expect(cdn.requests[0]?.path).toBe('/origin-logging/1001/01-02-2026');
 });
 
-test.each([
+test.each<[string, string]>([
   ['upstream said 401 to Cookie: theme=dark; sid=CANARY-1', 'upstream said 401 to Cookie: …'],
   ['bad header "Set-Cookie": "sid=CANARY; Path=/; HttpOnly"', 'bad header "Set-Cookie": …'],
   ['the cookie session=CANARY is unknown', 'the cookie … is unknown'],
@@ -58,20 +58,17 @@ test.each([
   ['{"access_token":"CANARY of two words","code":401}', '{"access_token":…,"code":401}'],
   ['GET /cart?sid=CANARY&x=1 timed out', 'GET /cart?sid=…&x=… timed out'],
   ['peer sent zq8CANARYRk2Lm9Xv4Tb7Wn1Yc5Pd twice', 'peer sent … twice'],
-])('of the message %j nothing secret is left', async (message, shown) => {
+  // Nothing of these is secret.
+  ...[
+    'Could not resolve origin-shop.example.com: no such host (NXDOMAIN), 3 tries in 10.5 s',
+    'TLS handshake failed: certificate of origin.example.com expired on 2026-11-19',
+    'The cookie header is too large',
+    'Token expired; session not found',
+    'upstream prematurely closed connection, request id 1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8',
+  ].map((message): [string, string] => [message, message]),
+])('of the message %j nothing secret is left, and the rest stays', async (message, shown) => {
   const { entries } = await entriesOf({ logs: [{ ...entry, log: JSON.stringify({ Message: message }) }] });
   expect(entries[0]?.details()?.message).toBe(shown);
-});
-
-test.each([
-  'Could not resolve origin-shop.example.com: no such host (NXDOMAIN), 3 tries in 10.5 s',
-  'TLS handshake failed: certificate of origin.example.com expired on 2026-11-19',
-  'The cookie header is too large',
-  'Token expired; session not found',
-  'upstream prematurely closed connection, request id 1b7e0f4c-92ad-4d13-8e60-5f3a7c21d9b8',
-])('the message %j stays whole', async (message) => {
-  const { entries } = await entriesOf({ logs: [{ ...entry, log: JSON.stringify({ Message: message }) }] });
-  expect(entries[0]?.details()?.message).toBe(message);
 });
 
 test('a document that does not parse leaves the labels', async () => {

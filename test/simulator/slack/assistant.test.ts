@@ -1,7 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { readManifest } from '../../../simulator/slack/manifest.ts';
-import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { type Received, startStubApp } from './stub-app.ts';
+import type { SlackSimulator } from '../../../simulator/slack/server.ts';
+import { openSlack, type Received, startStubApp } from './stub-app.ts';
 
 /*
  * The assistant of the double against a bare server of tools, which answers whatever a test wants.
@@ -29,7 +29,7 @@ let delayMs: number;
 
 beforeEach(async () => {
   [tools, result, delayMs] = [[read, write], good, 0];
-  slack = await startSlack(readManifest({ assistant: true }));
+  slack = await openSlack(readManifest({ assistant: true }));
   app = await startStubApp(slack, ({ body: { id, method } }) => {
     if (id === undefined) return { status: 202 };
     const answers: Record<string, object> = {
@@ -44,10 +44,6 @@ beforeEach(async () => {
     const isCall = method === 'tools/call';
     return { body: { jsonrpc: '2.0', id, result: answers[String(method)] }, ...(isCall ? { delayMs } : {}) };
   });
-});
-afterEach(async () => {
-  await app.close();
-  await slack.close();
 });
 
 const open = (options: Partial<Parameters<SlackSimulator['assistant']>[1]> = {}, userId = alice) =>
@@ -88,19 +84,14 @@ const times = <Block>(count: number, block: Block): Block[] => Array.from({ leng
 const call = () => open().call('read', { zone: 'shop' });
 
 describe('who is offered tools', () => {
-  const origin = 'http://127.0.0.1:1';
-
   test('nobody, without an entry in the manifest or its scope', async () => {
+    const origin = 'http://127.0.0.1:1';
     const { server: _, ...without } = readManifest({ assistant: true });
-    const bare = await startSlack(without);
+    const bare = await openSlack(without);
     expect(() => bare.assistant(alice, { origin })).toThrow('mcp_servers');
-    await bare.close();
-    const unscoped = await startSlack({
-      ...readManifest({ assistant: true }),
-      scopes: readManifest().scopes,
-    });
+    const { scopes } = readManifest();
+    const unscoped = await openSlack({ ...readManifest({ assistant: true }), scopes });
     expect(() => unscoped.assistant(alice, { origin })).toThrow('mcp:connect');
-    await unscoped.close();
   });
 });
 

@@ -1,8 +1,16 @@
 import { request } from 'node:http';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
-import { callWebApi, postJson, type Received, type Reply, slackSays, startStubApp } from './stub-app.ts';
+import {
+  callWebApi,
+  openSlack,
+  postJson,
+  type Received,
+  type Reply,
+  slackSays,
+  startStubApp,
+} from './stub-app.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
@@ -32,12 +40,8 @@ let clock = 1_800_000_000_000;
 
 beforeEach(async () => {
   reply = () => ({});
-  slack = await startSlack({ now: () => clock, steps: { 'a:look': look }, shortcuts });
+  slack = await openSlack({ now: () => clock, steps: { 'a:look': look }, shortcuts });
   app = await startStubApp(slack, (received) => reply(received));
-});
-afterEach(async () => {
-  await app.close();
-  await slack.close();
 });
 
 const call = (...given: readonly [method: string, args?: Record<string, unknown>, token?: string]) =>
@@ -371,7 +375,7 @@ describe('steps of workflows', () => {
 describe('deliveries', () => {
   test('an unacknowledged command tells the person that the app did not respond, and a late acknowledgement is a problem', async () => {
     const acknowledgement = Promise.withResolvers<Reply>();
-    const impatient = await startSlack({ ackTimeoutMs: 20 });
+    const impatient = await openSlack({ ackTimeoutMs: 20 });
     const late = await startStubApp(impatient, () => acknowledgement.promise);
     const person = impatient.as(alice);
     expect(await person.slash('zones')).toMatchObject({ timedOut: true, status: 0 });
@@ -380,8 +384,6 @@ describe('deliveries', () => {
     acknowledgement.resolve({});
     await expect.poll(() => impatient.problems[1]).toMatch(/acknowledged after \d+ ms, later than 20 ms/);
     expect(late.received).toHaveLength(1);
-    await late.close();
-    await impatient.close();
   });
 
   test.each([
@@ -390,7 +392,7 @@ describe('deliveries', () => {
   ])(
     'of all events only those that the manifest subscribes to are sent: $events',
     async ({ events, heard }) => {
-      const own = await startSlack({ steps: { 'a:look': look }, events });
+      const own = await openSlack({ steps: { 'a:look': look }, events });
       const stub = await startStubApp(own);
       const about = { text: 'hi', user: alice };
       await own.event({ type: 'app_mention', ...about, channel: ops });
@@ -399,8 +401,6 @@ describe('deliveries', () => {
       await own.event({ type: 'user_change', user: { id: alice } });
       await own.step('a:look', { zone: 'shop' }, { by: alice });
       expect(stub.received.map(({ body }) => (body['event'] as { type: string }).type)).toEqual(heard);
-      await stub.close();
-      await own.close();
     },
   );
 });

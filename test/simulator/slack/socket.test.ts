@@ -1,27 +1,27 @@
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
-import { callWebApi } from './stub-app.ts';
+import type { SlackSimulator } from '../../../simulator/slack/server.ts';
+import { callWebApi, openSlack } from './stub-app.ts';
 
 type Frame = Record<string, unknown>;
 let slack: SlackSimulator;
-const open: WebSocket[] = [];
-
 beforeEach(async () => {
-  slack = await startSlack({ ackTimeoutMs: 50 });
+  slack = await openSlack({ ackTimeoutMs: 50 });
 });
-afterEach(async () => {
-  for (const socket of open.splice(0)) socket.terminate();
-  await slack.close();
-});
+
+/** A connection that ends with its test. */
+function open(address: string): WebSocket {
+  const socket = new WebSocket(address);
+  onTestFinished(() => socket.terminate());
+  return socket;
+}
 
 /** A connection that records envelopes and acknowledges them as given. */
 async function connect(
   ack: (frame: Frame) => unknown = () => ({}),
 ): Promise<{ frames: Frame[]; socket: WebSocket; closed: Promise<void> }> {
   const { url } = await callWebApi(slack, 'apps.connections.open', {}, slack.appToken);
-  const socket = new WebSocket(String(url));
-  open.push(socket);
+  const socket = open(String(url));
   const frames: Frame[] = [];
   const closed = new Promise<void>((resolve) => void socket.on('close', () => resolve()));
   await new Promise<void>((resolve, reject) => {
@@ -75,8 +75,7 @@ test('a second acknowledgement, or one of nothing, is a problem', async () => {
 /** 'open', or why the connection failed. */
 function attempt(address: string): Promise<string> {
   return new Promise((resolve) => {
-    const socket = new WebSocket(address);
-    open.push(socket);
+    const socket = open(address);
     socket.on('open', () => resolve('open'));
     socket.on('error', (error) => resolve(error.message));
   });

@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { SlackSimulator } from '../../../simulator/slack/server.ts';
+import { onTestFinished } from 'vitest';
+import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 
 /** A delivery as an app receives it: the verified headers, and the body parsed. */
 export interface Received {
@@ -22,11 +23,18 @@ export const slackSays = {
   noAnswer: '/cdn failed because the app did not respond',
 };
 
-/** A bare app written against Slack's documentation alone: checks the signature itself and gives the configured answers. */
+/** A simulated Slack that ends with its test. */
+export async function openSlack(options?: Parameters<typeof startSlack>[0]): Promise<SlackSimulator> {
+  const slack = await startSlack(options);
+  onTestFinished(() => slack.close());
+  return slack;
+}
+
+/** A bare app written against Slack's documentation alone: checks the signature itself, gives the configured answers, ends with its test. */
 export async function startStubApp(
   slack: SlackSimulator,
   reply: (received: Received) => Reply | Promise<Reply> = () => ({}),
-): Promise<{ received: Received[]; origin: string; close(): Promise<void> }> {
+): Promise<{ received: Received[]; origin: string }> {
   const received: Received[] = [];
   const server = createServer((request, response) => {
     void (async () => {
@@ -51,15 +59,11 @@ export async function startStubApp(
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   slack.deliverTo(`${origin}/slack/events`);
-  return {
-    received,
-    origin,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { received, origin };
 }
 
 /** Calls the Web API the way the SDK does: form-encoded, structures as JSON text. */
