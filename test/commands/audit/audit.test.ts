@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import * as fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
-import { type Audit, type AuditInput, auditEvents, createAudit } from '../../../src/auth/audit/audit.ts';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Actor } from '../../../simulator/slack/actor.ts';
+import { type AuditInput, auditEvents, createAudit } from '../../../src/auth/audit/audit.ts';
 import { renderAuditLine } from '../../../src/views/audit.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { acme, insertRecords, runWithoutTriggers } from '../../auth/audit/tampering.ts';
-import { ask, type Bot, useBot } from '../../support/bot.ts';
+import { ask, useBot } from '../../support/bot.ts';
 import { buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
 import { readStable } from '../../support/words.ts';
@@ -15,21 +16,15 @@ const { embedded } = await prepareEngines();
 const at = new Date('2026-11-21T08:00:00.123Z');
 
 /** An admin at their keyboard, with the real record. */
-async function admin(): Promise<{
-  database: Awaited<ReturnType<typeof embedded.emptyDatabase>>;
-  audit: Audit;
-  somebody: ReturnType<Awaited<ReturnType<typeof createCommandHarness>>['person']>;
-}> {
+async function admin() {
   const database = await embedded.emptyDatabase();
   const audit = createAudit({ db: database.db, now: () => at });
-  const at$ = await createCommandHarness({ audit });
-  open.push(at$);
-  return { database, audit, somebody: at$.person() };
+  const harness = await createCommandHarness({ audit });
+  onTestFinished(() => harness[Symbol.asyncDispose]());
+  const record = async (actor: string, event: AuditInput['event'], more: Partial<AuditInput> = {}) =>
+    audit.record({ tenant: acme, actor, event, ...more });
+  return { database, audit, record, somebody: harness.person() };
 }
-const open: AsyncDisposable[] = [];
-afterAll(async () => {
-  for (const one of open) await one[Symbol.asyncDispose]();
-});
 
 /** How many records were found, about what, and how many there are. */
 const headline = (message: Message | undefined): string => readStable(message).split('\n')[0] ?? '';
@@ -56,52 +51,22 @@ describe('/cdn audit', () => {
   });
 
   test('says who did what, to whom, when, with which reference, newest first', async () => {
-    const { audit, somebody } = await admin();
-    await audit.record({
-      tenant: acme,
-      actor: 'U0BOB0000',
-      event: 'key-linked',
-      subject: 'U0BOB0000',
-      detail: { fingerprint: 'f1a9c0de', replaced: false },
-    });
-    await audit.record({
-      tenant: acme,
-      actor: 'U0ALICE00',
-      event: 'policy-changed',
-      subject: 'policy v3',
-      detail: { change1: 'operators: +U0BOB0000', change2: 'approvalChannel: none -> C0OPS0000' },
-    });
-    await audit.record({
-      tenant: acme,
-      actor: 'U0EVE0000',
-      event: 'denied',
+    const { record, somebody } = await admin();
+    const detail = { fingerprint: 'f1a9c0de', replaced: false };
+    await record('U0BOB0000', 'key-linked', { subject: 'U0BOB0000', detail });
+    const changes = { change1: 'operators: +U0BOB0000', change2: 'approvalChannel: none -> C0OPS0000' };
+    await record('U0ALICE00', 'policy-changed', { subject: 'policy v3', detail: changes });
+    await record('U0EVE0000', 'denied', {
       subject: 'volume',
       detail: { reason: 'not-operator', needs: 'destroy', channel: 'C0OPS0000' },
       requestId: 'ABCD2345',
     });
     const operation = { operation: 'KX7PQ2', kind: 'volume-delete', have: 2, need: 2 };
-    await audit.record({
-      tenant: acme,
-      actor: 'U0BOB0000',
-      event: 'operation-approved',
-      subject: 'ab'.repeat(32),
-      detail: operation,
-    });
-    await audit.record({
-      tenant: acme,
-      actor: 'system',
-      event: 'operation-succeeded',
-      subject: 'ab'.repeat(32),
-      detail: { ...operation, outcome: 'done', status: 204 },
-      requestId: 'cdn-1',
-    });
-    await audit.record({
-      tenant: acme,
-      actor: 'system',
-      event: 'key-destroyed',
-      subject: 'U0BOB0000',
-      detail: { cause: 'user-deleted' },
-    });
+    const subject = 'ab'.repeat(32);
+    await record('U0BOB0000', 'operation-approved', { subject, detail: operation });
+    const done = { ...operation, outcome: 'done', status: 204 };
+    await record('system', 'operation-succeeded', { subject, detail: done, requestId: 'cdn-1' });
+    await record('system', 'key-destroyed', { subject: 'U0BOB0000', detail: { cause: 'user-deleted' } });
     const [answer] = await somebody.run('audit');
     expect(readStable(answer)).toMatchSnapshot();
     expect([...buttons(answer).keys()]).toContain('Download CSV');
@@ -125,13 +90,11 @@ describe('/cdn audit', () => {
   });
 
   test('a person and a kind can be asked for, in any order and in words', async () => {
-    const { audit, somebody } = await admin();
-    const record = (actor: string, event: AuditInput['event'], subject: string): Promise<void> =>
-      audit.record({ tenant: acme, actor, event, subject });
-    await record('U0BOB0000', 'key-linked', 'U0BOB0000');
-    await record('U0BOB0000', 'denied', 'settings');
-    await record('U0EVE0000', 'denied', 'settings');
-    await record('system', 'key-destroyed', 'U0BOB0000');
+    const { record, somebody } = await admin();
+    await record('U0BOB0000', 'key-linked', { subject: 'U0BOB0000' });
+    await record('U0BOB0000', 'denied', { subject: 'settings' });
+    await record('U0EVE0000', 'denied', { subject: 'settings' });
+    await record('system', 'key-destroyed', { subject: 'U0BOB0000' });
     const findRecords = async (words: string): Promise<number[]> =>
       readNumbers((await somebody.run(words))[0]);
     expect(await findRecords('audit <@U0BOB0000|bob>')).toEqual([4, 2, 1]);
@@ -182,26 +145,20 @@ describe('/cdn audit', () => {
   });
 
   test('of a long record the newest thousand are looked at, and that is said', async () => {
-    const { database, somebody } = await admin();
+    const { audit, database, somebody } = await admin();
     await insertRecords(database, 1_203);
     const [answer] = await somebody.run('audit 100');
     expect(headline(answer)).toMatchSnapshot('of 1,203 records');
     expect(readNumbers(answer).at(0)).toBe(1203);
     expect(readText(answer)).toContain('91–100 of 100');
-    const [newest] = await createAudit({ db: database.db, now: () => at }).recent(acme, 1);
+    const [newest] = await audit.recent(acme, 1);
     expect(readText(answer)).toContain(`Head \`${newest?.hash.slice(0, 12)}\``);
   });
 
   test('the file has what was asked for, nothing in it runs in a spreadsheet, and it is recorded', async () => {
-    const { audit, somebody } = await admin();
-    await audit.record({
-      tenant: acme,
-      actor: 'U1234567',
-      event: 'denied',
-      subject: '=cmd()',
-      detail: { '+x': '@y' },
-    });
-    await audit.record({ tenant: acme, actor: 'U7654321', event: 'key-linked', requestId: '-1' });
+    const { audit, record, somebody } = await admin();
+    await record('U1234567', 'denied', { subject: '=cmd()', detail: { '+x': '@y' } });
+    await record('U7654321', 'key-linked', { requestId: '-1' });
     const [answer] = await somebody.run('audit denied');
     const [sent] = await somebody.pressIn(answer, 'Download CSV');
     // A file that lacks records of the chain does not lead to its head.
@@ -227,8 +184,7 @@ describe('/cdn audit', () => {
   });
 
   test('whatever is in a record, every answer holds Slack’s limits and nothing in it is markup', async () => {
-    const { database, somebody } = await admin();
-    const audit = createAudit({ db: database.db, now: () => at });
+    const { audit, somebody } = await admin();
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 1_500 }),
       fc.constantFrom('<!channel>', '<@U0BOB0000>', '&amp;', '`x`', 'U0BOB0000', '*_~', 'ab'.repeat(32)),
@@ -296,9 +252,8 @@ describe('every word that can be recorded', () => {
 const bob = 'U0BOB0000';
 const carol = 'U0CAROL00';
 const ops = 'C0OPS0000';
-type Person = ReturnType<Bot['slack']['as']>;
 
-const readAnswer = async (person: Person, words: string): Promise<string> => (await ask(person, words)).reads;
+const readAnswer = async (person: Actor, words: string): Promise<string> => (await ask(person, words)).reads;
 
 function withoutHashes(answer: string): string {
   const hashes = answer.replaceAll(/\b[\da-f]{12,64}\b/g, '<hash>');

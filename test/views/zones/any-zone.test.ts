@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { readZone } from '../../../src/api/zones/members.ts';
 import { sumTotals, type ZoneSummary } from '../../../src/api/zones/summary.ts';
 import { findCommand } from '../../../src/commands/registry.ts';
 import { parseWords } from '../../../src/commands/words.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../../src/views/zones/list.ts';
 import { renderUnclearZone, renderZoneOption } from '../../../src/views/zones/rows.ts';
 import { renderZone, renderZonePart, zoneParts } from '../../../src/views/zones/zone.ts';
+import { readWholeZone } from '../../api/zones/values.ts';
 import { setup } from '../../support/command-harness.ts';
 import { findMessageProblems, findOptionProblems } from '../../support/slack-limits.ts';
 import { findProblems, number, longText as text } from '../any.ts';
@@ -83,11 +83,7 @@ const rawZone = fc.record(
   },
   { requiredKeys: ['Id'] },
 );
-const anyZone = rawZone.map((raw) => {
-  const read = readZone(raw);
-  if (!read) throw new Error('a zone with an id is a zone');
-  return read.zone;
-});
+const anyZone = rawZone.map((raw) => readWholeZone(raw).zone);
 
 const words = fc
   .string({ unit: 'binary', maxLength: 100 })

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Section } from '../../../src/api/zones/members.ts';
-import { readZone } from '../../../src/api/zones/members.ts';
 import { listEdgeRule, listSection } from '../../../src/views/zones/settings.ts';
+import { readWholeZone } from '../../api/zones/values.ts';
 
-function zoneOf(raw: object) {
-  const read = readZone({ Id: 1, ...raw });
-  if (!read) throw new Error('a zone with an id is a zone');
-  return read.zone;
-}
+const zoneOf = (raw: object) => readWholeZone({ Id: 1, ...raw }).zone;
 
 /** The rows of a section: `TLS 1.0: on`. */
 function write(section: Section, raw: object): string[] {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { zoneFields } from '../../../simulator/cdn/zone-fields.ts';
-import { readZone, toWireZone } from '../../../src/api/zones/members.ts';
+import { toWireZone } from '../../../src/api/zones/members.ts';
 import { listParts, renderZone, renderZonePart } from '../../../src/views/zones/zone.ts';
+import { readWholeZone, valuesOf } from '../../api/zones/values.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 
 const secrets = ['ZoneSecurityKey', 'AWSSigningKey', 'AWSSigningSecret', 'LogForwardingToken'];
@@ -10,34 +11,14 @@ const inHeader = ['Name'];
 const names = Object.keys(zoneFields).filter((name) => !secrets.includes(name));
 
 /** A zone in which every member says something, and two values for each member. */
-function valueOf(name: keyof typeof zoneFields, which: 0 | 1): unknown {
-  if (name === 'Suspended') return which === 1;
-  const kinds: Readonly<Record<string, readonly [unknown, unknown]>> = {
-    boolean: [true, false],
-    'string?': ['first', 'other and longer'],
-    'string[]?': [['first'], ['other']],
-    'Hostname[]?': [[{ Value: 'a.example' }], [{ Value: 'b.example' }]],
-    'EdgeRule[]?': [[{ ActionType: 4 }], [{ ActionType: 0 }]],
-    'OptimizerClass[]?': [[{ Name: 'first' }], [{ Name: 'other' }]],
-    'VendorAiImageBlueprint[]?': [[{ Name: 'first' }], [{ Name: 'other' }]],
-    int32: [7, 5],
-    int64: [7, 5],
-    'int64?': [7, 5],
-    double: [7, 5],
-    decimal: [7, 5],
-  };
-  return (kinds[zoneFields[name]] ?? [1, 0])[which];
-}
+const valueOf = (name: keyof typeof zoneFields, which: 0 | 1): unknown =>
+  name === 'Suspended' ? which === 1 : valuesOf(zoneFields[name])[which];
 
 const base = Object.fromEntries(
   Object.keys(zoneFields).map((name) => [name, valueOf(name as keyof typeof zoneFields, 0)]),
 );
 
-function zoneOf(raw: object) {
-  const read = readZone(raw);
-  if (!read) throw new Error('a zone with an id is a zone');
-  return read.zone;
-}
+const zoneOf = (raw: object) => readWholeZone(raw).zone;
 
 function linesOf(raw: object): string[] {
   return listParts(zoneOf(raw)).map(({ part, rows }) =>
