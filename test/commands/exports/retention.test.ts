@@ -201,7 +201,7 @@ test('an export whose process died while Slack was asked to show its files ends 
 });
 
 /** An export whose message is posted, and what its attempts run with. */
-async function prepareAttempts(more: object) {
+async function prepareAttempts(more: object, signal = new AbortController().signal) {
   const database = await embedded.emptyDatabase();
   const { db } = database;
   const { exports, ports } = createService(database);
@@ -209,11 +209,15 @@ async function prepareAttempts(more: object) {
   const [{ id } = { id: '' }] = await exports.list(alice, 1);
   await db.updateTable('outbox').set({ state: 'sent', posted_in: 'D1', ts: '1.1' }).execute();
   const made = { enqueue: async () => undefined, explain: () => ({ message: 'cut off' }), ...more };
-  const { signal } = new AbortController();
   const all = { ...ports, ...made } as unknown as ExportPorts;
-  const context = { db, ports: all, log: createMemoryLog(), now: () => at, signal, attempt: 1 };
+  let now = at.getTime();
+  const context = { db, ports: all, log: createMemoryLog(), now: () => new Date(now), signal, attempt: 1 };
   return {
     run: () => runExportJob.run({ id }, context),
+    cancel: () => exports.cancel(alice, id),
+    pass: (ms: number) => {
+      now += ms;
+    },
     state: async () => (await exports.find(alice, id))?.state,
   };
 }
@@ -260,6 +264,44 @@ test('progress is not shown again before the pause that Slack asks for is over',
   await run();
   expect(await state()).toBe('done');
   expect(reports.filter((one) => one === 'shown')).toHaveLength(1);
+});
+
+test.each([
+  ['is cancelled', 'cancelled'],
+  ['takes two hours', 'failed'],
+  ['is stopped with the bot', 'running'],
+])('an export that %s while the CDN sends is %s', async (why, end) => {
+  let closed = 0;
+  const stopping = new AbortController();
+  const attempts = await prepareAttempts(
+    {
+      authorizer: () => ({
+        decide: async () => ({ allowed: true, trace: [] }),
+        policy: async () => initialPolicy,
+      }),
+      cdnKey: async () => new Secret('key-of-a-test'),
+      exportThread: () => ({
+        async gather(_key: Secret, _request: object, signal: AbortSignal) {
+          if (why === 'is cancelled') await attempts.cancel();
+          if (why === 'takes two hours') attempts.pass(2 * 3_600_000);
+          if (why === 'is stopped with the bot') stopping.abort();
+          // A report comes every three seconds.
+          return new Promise((_, reject) => {
+            const stop = () => reject(signal.reason);
+            if (signal.aborted) stop();
+            signal.addEventListener('abort', stop);
+          });
+        },
+        progress: () => ({ rows: 5, bytes: 5 }),
+        close: async () => void (closed += 1),
+      }),
+      slack: () => ({ update: async () => undefined }),
+    },
+    stopping.signal,
+  );
+  const run = attempts.run();
+  await (end === 'running' ? expect(run).rejects.toBeInstanceOf(Error) : run);
+  expect([await attempts.state(), closed]).toEqual([end, 1]);
 });
 
 test('a file that may have been shown, or not, ends as unknown', async () => {

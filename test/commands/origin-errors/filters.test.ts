@@ -1,11 +1,12 @@
 import { readFile, rm } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { readFilters } from '../../../src/commands/origin-errors/feature.ts';
+import { originErrors as feature, readFilters } from '../../../src/commands/origin-errors/feature.ts';
 import { parseWords } from '../../../src/commands/words.ts';
 import type { Message } from '../../../src/views/blocks/blocks.ts';
 import { isChart } from '../../../src/views/blocks/native.ts';
-import { buttons } from '../../support/command-harness.ts';
+import { renderNoLink } from '../../../src/views/origin-errors/origin-errors.ts';
+import { buttons, readText } from '../../support/command-harness.ts';
 import { entry, readSentences, shop } from './entries.ts';
 
 test.each([
@@ -155,4 +156,31 @@ test('the last hour moves on with Refresh, and its other pictures stay those of 
     '1 origin error since 21 Nov 11:15',
     '2 origin errors since 21 Nov 11:15',
   ]);
+});
+
+test('a file ends where the answer ended, and says what has no time', async () => {
+  await using harness = await shop({ [day]: [...entries, entry({ at: '' })] });
+  const person = harness.person();
+  await person.run('errors shop 6h');
+  harness.advance(2 * 60_000);
+  harness.cdn.data.originErrors.entries.get(`1/${day}`)?.push(entry({ at: `${day}T12:01:00Z` }));
+  const [file] = await person.press('origin-errors:file', 'errors 1 6h as:csv');
+  expect(await readIds(file)).toEqual(entries.map(({ logId }) => logId));
+  expect(readText(file)).toMatchSnapshot();
+});
+
+test('an answer of which a day is missing is not shown again: the next button reads that day', async () => {
+  await using harness = await shop({ [day]: entries });
+  const person = harness.person();
+  harness.cdn.faults.add({ match: { path: /20-11-2026/ }, status: 500, times: 9 });
+  const [partial] = await person.run('errors shop last 2 days');
+  harness.cdn.faults.clear();
+  const before = harness.cdn.requests.length;
+  await person.pressIn(partial, 'Samples');
+  expect(harness.cdn.requests.length).toBeGreaterThan(before);
+});
+
+test('a message without a link opens no answer', () => {
+  const [shortcut] = feature.shortcuts ?? [];
+  expect(shortcut?.modal({ text: 'it is down' })).toEqual(renderNoLink());
 });

@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { findLinkedHosts, hasHostname, readHost } from '../../../src/commands/zones/hosts.ts';
-import { loadAffectedByScript, loadAffectedByVolume } from '../../../src/commands/zones/lookup.ts';
+import {
+  loadAffectedByScript,
+  loadAffectedByVolume,
+  loadAllZones,
+  lookUpZone,
+} from '../../../src/commands/zones/lookup.ts';
 import { UserError } from '../../../src/errors.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
@@ -115,4 +120,18 @@ test.each<[string, object, string]>([
     () => 'told',
   );
   expect(read).toBe(end);
+});
+
+test('of two zones with one name both are offered, whether the list is known or not', async () => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  const [one, other] = harness.cdn.data.zones;
+  Object.assign(other ?? {}, { Name: one?.Name });
+  const { context } = harness.person();
+  const count = async () => {
+    const found = await lookUpZone(String(one?.Name), context);
+    return found.kind === 'several' ? found.zones.length : found.kind;
+  };
+  const unknown = await count();
+  await loadAllZones(context);
+  expect([unknown, await count()]).toEqual([2, 2]);
 });

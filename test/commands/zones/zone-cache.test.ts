@@ -77,9 +77,13 @@ test('a list read with a key that is dropped meanwhile is not cached', async () 
   zoneCache.drop(alice);
   expect(command.set(makeList(2)).zones).toHaveLength(2);
   command.results('counts').set('today', { total: 7 });
+  command.answers.set('today', { text: 'shop' });
+  expect(zoneCache.forPerson(alice).answers.get('today')).toBeUndefined();
   expect(zoneCache.forPerson(alice).get()).toBeUndefined();
   expect(zoneCache.forPerson(alice).results('counts').get('today')).toBeUndefined();
   expect(zoneCache.forPerson(alice).set(makeList(2))).toBe(zoneCache.forPerson(alice).get());
+  zoneCache.forPerson(alice).answers.set('today', { text: 'shop' });
+  expect(zoneCache.forPerson(alice).answers.get('today')).toEqual({ text: 'shop' });
 });
 
 test('loads in the background are one per person; a failed one is repeated after ten seconds, explained once', async () => {
@@ -112,6 +116,8 @@ test('what a load brings after its key was dropped is not cached, and the next o
   expect(await late).toMatchObject({ list: { skipped: 0 } });
   expect(await next).toEqual({ list: zoneCache.forPerson(alice).get() });
   expect(zoneCache.forPerson(alice).get()?.zones).toHaveLength(2);
+  // What is known is not read again.
+  expect(await begin(zoneCache, alice, async () => makeList(9), rethrow)).toEqual(await next);
 });
 
 test('dropping a tenant forgets everything of its people and of nobody else', () => {

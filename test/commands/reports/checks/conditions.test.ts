@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { App, ScanCounts } from '../../../../simulator/cdn/model.ts';
-import { hostname } from '../../../../simulator/cdn/zones.ts';
+import { hostname, zone } from '../../../../simulator/cdn/zones.ts';
 import type { ConditionName } from '../../../../src/commands/reports/checks/list.ts';
 import { settingsDigest } from '../../../../src/commands/reports/checks/settings.ts';
 import { UserError } from '../../../../src/errors.ts';
@@ -217,6 +217,10 @@ test.each(['zone-state', 'zone-limit', 'charges', 'errors'] as const)(
     world.later(dayMs);
     world.change(1001, { Id: 'none' as never });
     await expect(look()).rejects.toThrow(/cannot be read/u);
+    world.later(dayMs);
+    const chosen = world.createLook(name, { targets: ['9'] });
+    world.data.zones = [zone({ Id: 1002, Name: 'docs' })];
+    await expect(chosen()).rejects.toThrow('None of this alert’s zones');
     world.later(dayMs);
     world.data.zones = [];
     await expect(look()).rejects.toThrow('The CDN lists no zones at all');
