@@ -104,3 +104,21 @@ export function makePage(
   const { page = 1, total = items.length, more: hasMore = false } = more;
   return { Items: items, CurrentPage: page, TotalItems: total, HasMoreItems: hasMore };
 }
+
+export const makeZone = (id: number) => ({ Id: id, Name: `zone-${id}`, Enabled: true });
+export const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+
+/** An account of so many zones, in pages. */
+export function answerAccount(
+  zones: number,
+  change: (body: ReturnType<typeof makePage>, page: number) => unknown = (body) => body,
+): StubHandler {
+  return ({ query }) => {
+    const page = Number(query['page']);
+    const perPage = Number(query['perPage']);
+    const first = (page - 1) * perPage + 1;
+    const items = first > zones ? [] : numbers(first, Math.min(zones, first + perPage - 1)).map(makeZone);
+    return change(makePage(items, { page, total: zones, more: page * perPage < zones }), page);
+  };
+}

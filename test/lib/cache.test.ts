@@ -17,6 +17,18 @@ test('a value stays for its ttl, which may depend on the value', () => {
   expect([cache.get('short'), cache.get('long')]).toEqual([undefined, 20]);
 });
 
+test('what is out of date leaves the memory with the next entry that has a size, or that is dropped', () => {
+  const { now, later } = clock();
+  const cache = createCache<number>({ now, maxSize: 10, ttlMs: 10 });
+  cache.set('old', 1);
+  later(10);
+  cache.set('new', 2);
+  expect(cache.size()).toBe(1);
+  later(10);
+  cache.drop('another');
+  expect(cache.size()).toBe(0);
+});
+
 test('the least recently used entry is evicted first, by number and by size', () => {
   const few = createCache<string>({ now: clock().now, maxEntries: 2 });
   few.set('a', 'one');
@@ -60,6 +72,17 @@ test('dropped entries are gone, and a load under way for them is not cached', as
   expect(await loading).toBe('late');
   expect(['T1/a', 'T1/b', 'T2/a', 'T1/late'].map((key) => cache.get(key))).toEqual(Array(4).fill(undefined));
   expect(cache.size()).toBe(0);
+
+  // It leaves the load that took its place to those who share it.
+  const [old, next] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()];
+  const first = cache.load('a', () => old.promise);
+  cache.drop('a');
+  const second = cache.load('a', () => next.promise);
+  old.resolve('old');
+  await first;
+  const third = cache.load('a', async () => 'a load too many');
+  next.resolve('next');
+  expect(await Promise.all([second, third])).toEqual(['next', 'next']);
 });
 
 test('a caller that gives up gets its reason; when the one that began gives up, another begins anew', async () => {

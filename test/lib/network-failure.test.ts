@@ -3,8 +3,14 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { explainNetworkFailure, takeWebSocketFailure, tellFailures } from '../../src/lib/network-failure.ts';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import {
+  explainNetworkFailure,
+  findFailedHost,
+  takeWebSocketFailure,
+  tellFailures,
+} from '../../src/lib/network-failure.ts';
+import { useProxy } from '../../src/lib/proxy.ts';
 
 let server: Server | undefined;
 afterEach(() => server?.close());
@@ -48,14 +54,20 @@ test('the error of a fetch that tells failures names the host and the code', asy
     message: `127.0.0.1:${port} closed the connection (UND_ERR_SOCKET).`,
     cause: expect.objectContaining({ code: 'UND_ERR_SOCKET' }),
   });
+  // What is no failure of the network stays as it is.
+  const failing = tellFailures(() => Promise.reject(new TypeError('no address')));
+  await expect(failing('http://127.0.0.1')).rejects.toThrow('no address');
 });
 
 test('a connection that times out', async () => {
   const port = await listen(createServer());
-  expect(await explain(`http://127.0.0.1:${port}`, AbortSignal.timeout(1))).toMatchObject({
-    kind: 'timeout',
-    message: `127.0.0.1:${port} did not answer in time (TimeoutError).`,
-  });
+  const signal = AbortSignal.timeout(1);
+  // The reason of a signal may be that of several requests.
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`])
+    expect(await explain(`http://${host}`, signal)).toMatchObject({
+      kind: 'timeout',
+      message: `${host} did not answer in time (TimeoutError).`,
+    });
 });
 
 test('a certificate that nobody vouches for', async () => {
@@ -85,6 +97,14 @@ test('an answer in place of the service: of the Web API, and of a WebSocket, whi
     message: `127.0.0.1:${port} answered HTTP 403.`,
     hint: expect.stringContaining('WebSocket'),
   });
+  // It is told once, and of the host where it failed first: perhaps a proxy.
+  const other = new Error('another reason');
+  expect(takeWebSocketFailure(address, other)).toBe(other);
+  takeWebSocketFailure('ws://later.example/link', other);
+  expect([findFailedHost(other), findFailedHost(new Error('elsewhere'))]).toEqual([
+    `127.0.0.1:${port}`,
+    undefined,
+  ]);
 });
 
 test('a port that speaks no TLS is not told as a certificate', async () => {
@@ -111,6 +131,21 @@ test.each([
   const failure = explainNetworkFailure(new TypeError('fetch failed', cause), 'https://slack.com');
   expect(failure?.kind).toBe(kind);
   expect(JSON.stringify(failure)).not.toMatch(/\bkey\b|token/u);
+});
+
+test('what a proxy refuses is told of the proxy, and only where there is one', async () => {
+  const cause = new Error('Proxy response (407) !== 200 when HTTP Tunneling');
+  const error = new TypeError('fetch failed', { cause });
+  const explainIt = () => explainNetworkFailure(error, 'https://slack.com');
+  expect(explainIt()).toBeUndefined();
+  const proxy = 'http://proxy.example:3128';
+  onTestFinished(await useProxy({ http: proxy, https: proxy, exceptions: '' }));
+  expect(explainIt()).toMatchObject({
+    kind: 'proxy',
+    message: expect.stringContaining('proxy.example:3128'),
+  });
+  expect(explainNetworkFailure(error)).toBeUndefined();
+  expect(explainNetworkFailure(withCode('ENOTFOUND'), 'https://slack.com')?.hint).toContain('NO_PROXY');
 });
 
 test.each([

@@ -17,6 +17,7 @@ test.each([
   ['2026-08-01', Date.UTC(2026, 7, 1)],
   ['01-08-2026', undefined],
   ['2026-13-01', undefined],
+  ['20260801', undefined],
   ['yesterday', undefined],
 ])('%j is the time %s; without a zone it is UTC', (text, at) => {
   expect(parseIsoTime(text)).toBe(at);

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { classifyStatus, readErrorBody } from '../../../src/api/http/errors.ts';
+import {
+  ApiError,
+  classifyStatus,
+  isHtml,
+  isPlanError,
+  readErrorBody,
+} from '../../../src/api/http/errors.ts';
 import { parseJson } from '../../../src/lib/canonical-json.ts';
 
 const quiet = { statusCode: 0, success: false, message: null, errorKey: null };
@@ -28,10 +34,17 @@ test.each([
   ['a web page', '<html><body>Bad Gateway</body></html>', 'none'],
   ['broken JSON', '{"Message":', 'none'],
   ['a default envelope', { error: quiet, data: {} }, 'none'],
+  ['an envelope of a success', { error: { success: true, message: 'Done.' } }, 'none'],
+  ['a status alone', { status: 400 }, 'problem'],
+  ['spaces', { Message: ' ' }, 'none'],
   ['an answer that is no error', { Items: [], TotalItems: 0 }, 'none'],
   ['null', 'null', 'none'],
 ])('%s has no sentence', (_, body, kind) => {
   expect(words(body)).toEqual({ serviceMessage: undefined, errorKey: undefined, fieldErrors: [], kind });
+});
+
+test.each([{ Message: 'No.' }, { ErrorKey: 'no' }])('%j is a problem', (body) => {
+  expect(words(body)).toMatchObject({ kind: 'problem', fieldErrors: [] });
 });
 
 test('fields keep their messages', () => {
@@ -95,4 +108,22 @@ test.each([
 
 test('a web page with a status of 4xx was not sent by the service', () => {
   expect(classifyStatus(404, words('<html>'), true)).toBe('unexpected');
+});
+
+test.each([
+  ['text/html; charset=utf-8', 'Sign in', true],
+  [null, ' <html><body>', true],
+  ['application/json', '{"a":"<html>"}', false],
+])('%s with %j is a web page: %s', (type, body, expected) => {
+  expect(isHtml(type, body)).toBe(expected);
+});
+
+test.each([
+  [{ code: 'refused', status: 402 }, true],
+  [{ code: 'refused', status: 400, errorKey: 'invalid_plan_type.shield' }, true],
+  [{ code: 'refused', status: 400, serviceMessage: 'Please upgrade first.' }, true],
+  [{ code: 'refused', status: 400, serviceMessage: 'The planet is full.' }, false],
+  [{ code: 'key_refused', status: 402 }, false],
+] as const)('%j is about the plan: %s', (facts, expected) => {
+  expect(isPlanError(new ApiError({ operation: 'Any', sent: true, ...facts }))).toBe(expected);
 });

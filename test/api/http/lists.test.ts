@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCutter, maxElementBytes, type Outside } from '../../../src/api/http/lists.ts';
-import { parseWithExactIds } from '../../../src/lib/canonical-json.ts';
 
 /** Cuts `document` where `borders` say, 0 to 1 each, and gives what came out. */
 function cut(
@@ -108,15 +107,4 @@ test.each([
     for (; bytes < 3_000_000; bytes += piece.length) cutter.push(piece, () => undefined);
   }).toThrow(refused);
   expect(bytes).toBeLessThan(maxElementBytes + piece.length);
-});
-
-test('an id beyond 2^53 keeps its digits also among others, which stay numbers', () => {
-  const large = '9007199254740993';
-  const json = `[{"Id":1,"Hostnames":[{"Id":${large}}]},{"Id":${large},"StorageZoneId":5},{"Id":2,"Limit":${large}},7]`;
-  expect(parseWithExactIds(json)).toEqual([
-    { Id: 1, Hostnames: [{ Id: large }] },
-    { Id: large, StorageZoneId: 5 },
-    { Id: 2, Limit: Number(large) },
-    7,
-  ]);
 });

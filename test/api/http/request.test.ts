@@ -3,10 +3,15 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { volumePath } from '../../../src/api/apps.ts';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
-import { createErrorBudget, findRetryDelay, readRetryAfter } from '../../../src/api/http/request.ts';
+import {
+  type Attempt,
+  createErrorBudget,
+  findRetryDelay,
+  readRetryAfter,
+} from '../../../src/api/http/request.ts';
 import { variableBody, variablePath } from '../../../src/api/variables.ts';
 import { useProxy } from '../../../src/lib/proxy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
@@ -42,9 +47,9 @@ test('the key travels in AccessKey, to both hosts, whose addresses may end with 
   const cdn = await startStubCdn(({ path }) => (path.includes('origin') ? { logs: [] } : makePage([])));
   await cdn.client({ apiUrl: `${cdn.url}/prefix//` }).pullZones.firstPage();
   await cdn.client().originErrors.forEach('1001', '2026-11-20', () => {});
-  expect(cdn.requests.map(({ path, headers }) => [path, headers['accesskey']])).toEqual([
-    ['/prefix/pullzone', key],
-    ['/origin-logging/1001/11-20-2026', key],
+  expect(cdn.requests.map(({ path, headers }) => [path, headers['accesskey'], headers.accept])).toEqual([
+    ['/prefix/pullzone', key, 'application/json'],
+    ['/origin-logging/1001/11-20-2026', key, expect.anything()],
   ]);
 });
 
@@ -105,7 +110,13 @@ test('a read that met a 5xx is asked again, twice at most', async () => {
   const once = await startStubCdn((_, response, count) =>
     count === 1 ? sendBody(response, 500, '') : makePage([{ Id: 1 }]),
   );
-  expect((await list(once)).zones).toHaveLength(1);
+  const attempts: unknown[] = [];
+  const onAttempt = ({ outcome, status }: Attempt) => attempts.push([outcome, status]);
+  expect((await once.client({ onAttempt }).pullZones.firstPage()).zones).toHaveLength(1);
+  expect(attempts).toEqual([
+    ['unavailable', 500],
+    ['ok', 200],
+  ]);
 });
 
 test.each([
@@ -187,6 +198,33 @@ test('requests that fail together spend one failure, those of a CDN that answers
   }
 });
 
+/** The last outcome of work with these attempts, how many were sent, and what they cost. */
+async function spend(most: number, ...codes: (ApiErrorCode | 'answer' | 'bug')[]) {
+  const budget = createErrorBudget(most);
+  let sent = 0;
+  const outcomes: unknown[] = [];
+  for (const code of codes) {
+    const attempt = async () => {
+      sent += 1;
+      if (code === 'bug') throw new Error(code);
+      if (code !== 'answer') throw fail(code);
+      return code;
+    };
+    outcomes.push(await budget.spend(attempt).catch((error: Partial<ApiError>) => error.code));
+  }
+  return [outcomes.at(-1), sent, budget.spent()];
+}
+
+test('a budget that is spent ends the work with the last failure, and nothing more is sent', async () => {
+  expect(await spend(2, 'answer', 'unavailable', 'timeout', 'answer')).toEqual(['timeout', 3, 2]);
+  // Nothing has answered yet: the service is down.
+  expect(await spend(9, 'unavailable', 'answer')).toEqual(['unavailable', 1, 1]);
+  // A refusal is an answer; what the caller stopped is none, nor is a fault of ours.
+  expect(await spend(9, 'refused', 'unavailable', 'answer')).toEqual(['answer', 3, 1]);
+  for (const code of ['cancelled', 'bug'] as const)
+    expect(await spend(9, code, 'cut', 'answer')).toEqual(['cut', 2, 1]);
+});
+
 test.each([
   ['refuses', 'Proxy response (407) !== 200 when HTTP Tunneling', 'UND_ERR_ABORTED', false],
   ['cannot be found', 'getaddrinfo', 'ENOTFOUND', false],
@@ -215,6 +253,28 @@ test('where nobody listens, the request was certainly not sent, and a read is tr
   const fetch = () => Promise.reject(new TypeError(`fetch failed ${(requests += 1)}`));
   expect(await codeOf(readApp(cdn, { fetch }))).toBe('unreachable');
   expect(requests).toBe(3);
+});
+
+test('an answer may take longer than one wait, as long as each piece comes in time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pieces = ['{"sta', 'tus":"act', 'ive"}'].map((piece) => new TextEncoder().encode(piece));
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await turn();
+        vi.advanceTimersByTime(6_000);
+        const piece = pieces.shift();
+        if (piece) controller.enqueue(piece);
+        else controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const cdn = await startStubCdn(() => undefined);
+  expect(await readApp(cdn, { timeoutMs: 10_000, fetch: async () => new Response(body) })).toMatchObject({
+    status: 'active',
+  });
 });
 
 test('an answer that drips in byte by byte is a timeout in the end', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
 import { openSlack } from '../../../src/slack/send/slack-port.ts';
 import { prepareEngines } from '../../support/engines.ts';
@@ -150,3 +151,37 @@ test.each(['internal_error', 'fatal_error', 'service_unavailable', 'request_time
     expect(failure).toMatchObject({ outcome: 'unknown', code });
   },
 );
+
+const countQuestions = () =>
+  harness.slack.calls.filter(({ method }) => method === 'conversations.info').length;
+
+describe('who reads a channel', () => {
+  const channel = 'C0OPS0000';
+  const ask = (knownMs: number) =>
+    harness.ports.readAudience(acme, channel, { signal: AbortSignal.timeout(20_000), knownMs });
+  const open = (shared: boolean) =>
+    Object.assign(harness.slack.world.channels.get(channel) ?? {}, { shared });
+
+  test('is known as long as the asker allows, and only that nobody else does', async () => {
+    expect([await ask(0), await ask(60_000), countQuestions()]).toEqual(['own', 'own', 1]);
+    open(true);
+    expect([await ask(-1), await ask(60_000), countQuestions()]).toEqual(['others', 'others', 3]);
+    open(false);
+  });
+
+  test.each(['approvalChannel', 'exportChannels', 'postChannels'])(
+    'counts as known where Slack does not say it and an admin named the channel: %s',
+    async (list) => {
+      harness.slack.script.fail('conversations.info', 'missing_scope', 9);
+      expect(await ask(-1)).toEqual({ unknown: 'missing_scope' });
+      const current = { ...initialPolicy, [list]: list === 'approvalChannel' ? channel : [channel] };
+      const base = (await harness.policies.current(acme.teamId)).version;
+      const by = 'U0ALICE00';
+      const change = { tenant: acme.teamId, by, difference: [] };
+      await harness.policies.save({ ...change, base, policy: current });
+      expect(await ask(-1)).toBe('own');
+      await harness.policies.save({ ...change, base: base + 1, policy: initialPolicy });
+      harness.slack.script.clear();
+    },
+  );
+});
