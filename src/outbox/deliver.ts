@@ -204,7 +204,6 @@ async function send(delivery: Delivery): Promise<void> {
     })
     .where('id', '=', row.id)
     .where('state', '=', 'due')
-    .where('claim', 'is', null)
     .where('place', '=', row.place)
     .returningAll()
     .executeTakeFirst();
@@ -245,7 +244,7 @@ async function render({ row, kind, about, refusal, context, place }: Delivery): 
 function explainPlace(message: Message, { row, places: [wanted = ''] }: Delivery): Message {
   const { text, blocks = [section(text)] } = message;
   const code = row.code ?? '';
-  const isNews = row.place > 0 && code !== '' && readCode(code) !== 'place';
+  const isNews = row.place > 0 && readCode(code) !== 'place';
   if (!isNews || blocks.length >= limits.blocks) return message;
   const fix = canBeLifted(code) ? ` ${describeLift(code)}` : '';
   const where = /^[CG]/u.test(wanted) ? `<#${wanted}>` : `<@${wanted}>`;
@@ -463,7 +462,6 @@ async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
 
 async function showEdit(delivery: Delivery): Promise<void> {
   const { row, context, slack } = delivery;
-  if (row.wanted <= row.shown) return;
   if (row.posted_in === null || row.ts === null) return storeEdit(delivery, 'no_message');
   if (!(await takeSlot(delivery, 'chat.update'))) return;
   try {
@@ -485,9 +483,9 @@ async function showEdit(delivery: Delivery): Promise<void> {
 }
 
 async function storeEdit({ row, kind, about, context }: Delivery, failed?: string): Promise<void> {
-  const { db, ports, now } = context;
+  const { db, now } = context;
   await db.transaction().execute(async (trx) => {
-    const stored = await trx
+    await trx
       .updateTable('outbox')
       .set({
         shown: row.wanted,
@@ -498,10 +496,7 @@ async function storeEdit({ row, kind, about, context }: Delivery, failed?: strin
         changed_at: now(),
       })
       .where('id', '=', row.id)
-      .where('shown', '<', row.wanted)
-      .returning('next_at')
-      .executeTakeFirst();
-    if (stored?.next_at) await enqueueDelivery(ports.enqueue, row, { in: trx });
+      .execute();
     if (failed !== undefined) await kind.editFailed?.(trx, { id: row.id, about, code: failed }, context);
   });
 }

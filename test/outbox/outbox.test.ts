@@ -1,10 +1,17 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SlackSimulator } from '../../simulator/slack/server.ts';
 import type { Ports } from '../../src/app/jobs.ts';
 import { initialPolicy } from '../../src/auth/policy/policy.ts';
 import { beginStepRun, completeStepJob, endStepRun } from '../../src/outbox/complete-step.ts';
 import { createDeliverJob, sweepOutboxJob } from '../../src/outbox/deliver.ts';
-import { defineMessage, type Ended, type MessageKind, type NewMessage } from '../../src/outbox/outbox.ts';
+import {
+  defineMessage,
+  deliverMessage,
+  type Ended,
+  type MessageKind,
+  type NewMessage,
+} from '../../src/outbox/outbox.ts';
 import type { OpenSlack } from '../../src/outbox/slack-port.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import type { JobContext } from '../../src/store/queue.ts';
@@ -41,6 +48,7 @@ const note = defineMessage({
     failedEdits.push(code);
   },
 });
+const plain = defineMessage({ ...note, kind: 'plain', renderInstead: 'text' });
 const careful = defineMessage({
   ...note,
   kind: 'careful',
@@ -64,7 +72,7 @@ beforeEach(async () => {
   ended = [];
   failedEdits = [];
   shown = undefined;
-  kinds = [note, careful];
+  kinds = [note, careful, plain];
 });
 afterEach(() => harness[Symbol.asyncDispose]());
 
@@ -121,6 +129,29 @@ describe('a message', () => {
       state: 'sent',
       posted: { channel: ops },
     });
+    expect(await harness.ports.outbox.find(harness.db, 'another')).toBeUndefined();
+  });
+
+  test('may have its words from the beginning, and goes out for the whole organization that it belongs to', async () => {
+    const corp = { teamId: 'T0ACME000', enterpriseId: 'E0CORP000' };
+    const asked: unknown[] = [];
+    const slack: OpenSlack = (installation, signal) => {
+      asked.push(installation);
+      return harness.ports.slack(acme, signal);
+    };
+    context = { ...context, ports: { ...harness.ports, slack } };
+    await put('one', { body: { text: 'given' }, installation: corp });
+    await run();
+    expect(read()).toEqual([['given', undefined]]);
+    expect(asked).toEqual([corp]);
+  });
+
+  test('that is not there any more, or of an unknown kind, ends nothing', async () => {
+    const job = createDeliverJob([careful]);
+    for (const work of [job.run, job.putAside]) await work?.({ id: 'gone' }, context);
+    await put('one');
+    await expect(job.run({ id: 'one' }, context)).rejects.toThrow('no message kind note');
+    expect(ended).toEqual([]);
   });
 
   test('that killed two processes has one more try, then it is put aside and its end is told', async () => {
@@ -300,7 +331,9 @@ describe('a channel', () => {
   ])('%s gets no message: the next place does, and says so', async (_, begin, code) => {
     begin();
     await put('one', two);
-    await run(140);
+    await run(5);
+    expect(ended).toHaveLength(code === 'missing_scope' ? 1 : 0);
+    await run(135);
     expect(ended).toMatchObject([{ state: 'sent', place: alice, code }]);
     expect(read()).toEqual([]);
     expect(harness.slack.as(alice).messages().at(-1)?.reads).toContain(code);
@@ -375,6 +408,7 @@ describe('a refusal that passes', () => {
     const channels = findCalls('chat.postMessage').map(({ args }) => args['channel']);
     expect(channels.slice(5)).toEqual([ops, alice, ops]);
     expect(ended).toMatchObject([{ state: 'sent', place: ops, code: undefined }]);
+    expect(harness.slack.as(alice, ops).messages()[0]?.reads).toBe('one');
   });
 
   test('ends when the message is out of date', async () => {
@@ -394,6 +428,10 @@ describe('a refusal that an admin can lift', () => {
     expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'access_denied' }]);
     const waits = harness.log.entries.filter(({ message }) => message.includes('a setting in Slack'));
     expect(waits).toMatchObject([{ fields: { code: 'access_denied', fix: expect.any(String) } }]);
+    // Each edit says so again.
+    await edit('one', 'changed');
+    await run(5);
+    expect(harness.slack.as(alice).messages()[0]?.reads).toMatch(/changed[^]*access_denied/u);
   });
 
   test('in the first place is kept until the message is out of date, whatever the next one says', async () => {
@@ -408,6 +446,18 @@ describe('a refusal that an admin can lift', () => {
   });
 });
 
+test.each([
+  ['Slack refuses its blocks: its text alone', 'invalid_blocks', 'one'],
+  ['two processes ended over it: the whole', 'put_aside', 'one\nwith a block'],
+])('of a message that may be text goes out where %s', async (_, code, reads) => {
+  const blocks = [section('one\nwith a block')];
+  await put('one', { kind: plain, body: { text: 'one', blocks } });
+  if (code === 'put_aside') await putAside('one');
+  else harness.slack.script.fail('chat.postMessage', code);
+  await run(5);
+  expect(harness.slack.as(alice, ops).messages()[0]?.reads).toBe(reads);
+});
+
 test('a message with a live secret never leaves', async () => {
   const release = registerSecrets({ 'cdn-key': ['live-secret-0123456789abcdef'] });
   await put('one', { kind: careful, about: { text: 'holds live-secret-0123456789abcdef' } });
@@ -419,6 +469,7 @@ test('a message with a live secret never leaves', async () => {
 describe('edits', () => {
   test('before the post are all that is posted; afterwards only the newest is shown', async () => {
     await put('one');
+    await put('another', { to: { places: [alice] } });
     await edit('one', 'edited before');
     await run();
     expect(read()).toEqual([['edited before', undefined]]);
@@ -427,6 +478,19 @@ describe('edits', () => {
     await run(5);
     expect(read()).toEqual([['third', undefined]]);
     expect(findCalls('chat.update').map(({ args }) => args['text'])).toEqual(['third']);
+  });
+
+  test('wait for their turn, and leave the message where nothing is left to tell', async () => {
+    await put('one');
+    await run();
+    const pace = { tenant: acme.teamId, bucket: 'chat.update', free_at: new Date(at + 60_000) };
+    await harness.db.insertInto('slack_pace').values(pace).execute();
+    await edit('one', 'second');
+    await run(30);
+    expect(findCalls('chat.update')).toEqual([]);
+    kinds = [defineMessage({ ...note, render: () => undefined })];
+    await run(60);
+    expect([findCalls('chat.update'), failedEdits, queue.waiting]).toEqual([[], [], []]);
   });
 
   test('are repeated where the answer was lost or Slack asks for a pause', async () => {
@@ -507,6 +571,19 @@ describe('replies', () => {
     expect(read().map(([text]) => text)).toEqual(['top', 'first reply', 'second reply']);
   });
 
+  test('wait for no reply to another message', async () => {
+    for (const [parent, place] of [
+      ['top', ops],
+      ['slow', alice],
+    ] as const)
+      await put(parent, { to: { places: [place] }, ...(parent === 'slow' ? { kind: careful } : {}) });
+    kinds = [note, { ...careful, render: () => Promise.reject(new Error('later')) }];
+    await put('reply to slow', { to: { parent: 'slow' } });
+    await put('reply', { to: { parent: 'top' } });
+    await run(5);
+    expect(read()).toContainEqual(['reply', 'top']);
+  });
+
   test('are given up with their parent', async () => {
     harness.slack.script.fail('chat.postMessage', 'not_in_channel');
     await put('top');
@@ -543,6 +620,18 @@ describe('pace', () => {
   });
 });
 
+test('what has its turn already waits as well while Slack asks for a pause', async () => {
+  await put('one');
+  await put('two');
+  await run();
+  harness.slack.script.rateLimit('chat.postMessage', 10);
+  await put('direct', { to: { places: [alice] } });
+  await run(9);
+  expect(findCalls('chat.postMessage')).toHaveLength(2);
+  await run(5);
+  expect(ended).toHaveLength(3);
+});
+
 describe('a lost answer', () => {
   test('is looked for before anything is posted again, and taken where it is', async () => {
     harness.slack.script.drop('chat.postMessage');
@@ -564,6 +653,33 @@ describe('a lost answer', () => {
       { id: 'two', state: 'sent', posted: undefined },
     ]);
     expect(findCalls('chat.postMessage')).toHaveLength(2);
+    // There is no message to reply to, nor to edit.
+    const found = await harness.ports.outbox.find(harness.db, 'two');
+    expect(found).toMatchObject({ state: 'sent', posted: undefined });
+    await put('reply', { to: { parent: 'two' } });
+    await edit('two', 'changed');
+    await run(5);
+    expect(ended.at(-1)).toMatchObject({ id: 'reply', state: 'dead', reason: 'parent' });
+    expect(failedEdits).toEqual(['no_message']);
+  });
+
+  test('is not looked for before its time, and where it came the message stands once', async () => {
+    await put('one');
+    await run();
+    const lost = {
+      state: 'sending' as const,
+      claim: 'lost',
+      ts: null,
+      posted_in: null,
+      next_at: new Date(at + 20_000),
+    };
+    await harness.db.updateTable('outbox').set(lost).execute();
+    await queue.enqueue(deliverMessage, { id: 'one' });
+    await run(15);
+    expect(findCalls('conversations.history')).toEqual([]);
+    await run(10);
+    expect([read(), findCalls('chat.postMessage').length]).toEqual([[['one', undefined]], 1]);
+    expect(ended.map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
 
   test.each<[string, string, number, Partial<Ended<About>>]>([
@@ -641,6 +757,17 @@ describe('one row in several hands', () => {
     expect(await harness.ports.outbox.find(harness.db, 'one')).toMatchObject({ state: 'sent' });
   });
 
+  test.each([{ state: 'sent' as const, next_at: null }, { place: 1 }])(
+    'is not posted where another one has moved it on meanwhile (%j)',
+    async (moved) => {
+      await put('one', two);
+      const row = harness.db.updateTable('outbox').set(moved);
+      const slow = defineMessage({ ...note, render: async () => (await row.execute(), { text: 'late' }) });
+      await createDeliverJob([slow]).run({ id: 'one' }, context);
+      expect(findCalls('chat.postMessage')).toEqual([]);
+    },
+  );
+
   test('whose end cannot be stored at once has it a moment later, and is posted once', async () => {
     let failures = 1;
     const failing = defineMessage({
@@ -709,7 +836,9 @@ describe('one row in several hands', () => {
 
 test('a row whose job was lost is enqueued again within two minutes', async () => {
   await put('one');
-  (queue.waiting as unknown[]).length = 0;
+  queue.clear();
+  await sweepOutboxJob.run({}, context);
+  expect(queue.waiting).toEqual([]);
   at += 61_000;
   await queue.enqueue(sweepOutboxJob, {});
   await run(5);
@@ -754,11 +883,17 @@ test('the end of a step that Slack refuses for a day is given up, which the log 
 });
 
 test.each([
-  ['died', true, 1],
-  ['is of no run that is still open', false, 0],
-])('the error of a step whose work %s', async (_, isOpen, ends) => {
+  ['died', 1, sql`select 1`],
+  ['is of no run that is still open', 0, sql`delete from step_runs where id = ${step.run}`],
+  ['has asked for an operation', 0, sql`update step_runs set operation_id = 'any' where id = ${step.run}`],
+])('the error of a step whose work %s', async (_, ends, change) => {
   await beginStep();
-  if (!isOpen) await harness.db.deleteFrom('step_runs').execute();
+  const another = { ...step, run: 'Fx0000000002' };
+  const about = { now: new Date(at), ifItDies: 'it died' };
+  await beginStepRun({ db: harness.db, enqueue: async () => undefined }, another, about);
+  // The operation itself does not matter here.
+  await sql`alter table step_runs disable trigger all`.execute(harness.db);
+  await change.execute(harness.db);
   at += 600_000;
   await run();
   expect(findEnds()).toHaveLength(ends);

@@ -50,6 +50,9 @@ test.each([
   [new Error('a bug'), { meaning: 'not-sent' }],
 ])('%s', (error, expected) => {
   expect(classifySlackFailure(error)).toMatchObject(expected);
+  // Only what Slack leaves open may have taken effect.
+  const isOpen = expected.meaning === 'unclear';
+  if (error instanceof SlackFailure) expect(error.outcome).toBe(isOpen ? 'unknown' : 'refused');
 });
 
 test.each([

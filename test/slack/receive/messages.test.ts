@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { appIds } from '../../../simulator/cdn/apps.ts';
 import type { Actor } from '../../../simulator/slack/actor.ts';
-import { connect, followMessages, useBot } from '../../support/bot.ts';
+import { ask, connect, followMessages, useBot } from '../../support/bot.ts';
+import { buttons } from '../../support/command-harness.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, offers, ops } from '../words.ts';
 
@@ -103,6 +104,24 @@ describe('a mention', () => {
     );
     expect(answer).toMatchObject({ ephemeral: true, threadTs: thread });
   });
+});
+
+test.each([
+  ['a reading', `app ${appIds.api}`, true],
+  ['an answer that others see', `app ${appIds.api} here`, false],
+])('what the CDN fails to answer is offered again, or not: %s', async (_, words, isOffered) => {
+  const person = bot.slack.as(alice, ops);
+  bot.cdn.faults.add({ status: 503, times: Infinity });
+  const failure = await ask(person, words);
+  const offered = [['help:run', words]];
+  expect([...buttons(failure).values()]).toEqual(isOffered ? offered : []);
+  // A press as well.
+  if (isOffered) {
+    await person.press('help:run', { ts: failure.ts, value: words });
+    const again = await person.waitForMessage(({ ts }) => ts > failure.ts);
+    expect([...buttons(again).values()]).toEqual(offered);
+  }
+  bot.cdn.faults.clear();
 });
 
 describe('a key in a message', () => {

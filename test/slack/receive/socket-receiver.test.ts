@@ -89,6 +89,22 @@ test.each([
   },
 );
 
+test('Slack’s word that it drops events is acknowledged and logged, in both of its forms, and what follows is taken', async () => {
+  const { receiver, log, acknowledged, close } = await setUp(
+    { type: 'hello' },
+    { type: 'app_rate_limited', envelope_id: 'bare' },
+    { type: 'events_api', envelope_id: 'wrapped', payload: { type: 'app_rate_limited' } },
+    { type: 'slash_commands', envelope_id: 'fine', payload: { text: '"app_rate_limited"' } },
+  );
+  await receiver.start();
+  await expect.poll(() => acknowledged.length).toBe(6);
+  expect(new Set(acknowledged.map((one) => (one as { envelope_id: string }).envelope_id))).toEqual(
+    new Set(['bare', 'wrapped', 'fine']),
+  );
+  expect(log.entries.filter(({ message }) => message.includes('app_rate_limited'))).toHaveLength(4);
+  await close();
+});
+
 test('what fails is not acknowledged, so that Slack sends it again', async () => {
   const { receiver, acknowledged, close } = await setUp(
     { type: 'hello' },

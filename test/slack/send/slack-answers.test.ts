@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
+import { readSlackError } from '../../../src/slack/installations.ts';
 import { createClients, createLibraryLog, waitOutLimits } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createResponder } from '../../../src/slack/send/responder.ts';
@@ -14,9 +15,12 @@ type Answers = Readonly<Record<string, string | object>>;
 /** A Slack that gives these answers, and the bot beside it. The person is U1, who asks in C1. */
 function openSlackOf(answers: Answers) {
   const asked: string[] = [];
+  // What asks without end fails.
+  const mostCalls = 20;
   const fetch: typeof globalThis.fetch = async (input) => {
     const method = new URL(input instanceof Request ? input.url : input).pathname.replace('/api/', '');
     asked.push(method);
+    if (asked.length > mostCalls) return Response.json({ ok: false, error: 'too_many_calls' });
     const answer = answers[method] ?? {};
     if (answer === 'cut') throw new TypeError('fetch failed');
     return Response.json(typeof answer === 'string' ? { ok: false, error: answer } : { ok: true, ...answer });
@@ -255,6 +259,99 @@ async function sendByUrl(
   for (const as of messages) sent.push(await respond({ text: 'x' }, as));
   return { byUrl, asked, sent };
 }
+
+/** Sends these messages into a conversation; what Slack was asked, what went to the pressed button, and what was sent. */
+async function sendInConversation(
+  conversation: { readonly replaces?: string; readonly isElsewhere?: true },
+  answers: Answers,
+  ...messages: readonly ('progress' | 'failure' | undefined)[]
+) {
+  const byUrl: object[] = [];
+  const { slack, asked } = openSlackOf({ 'chat.postMessage': { ts: '2.2' }, ...answers });
+  const respond = createResponder({
+    route: {
+      responseUrl: 'https://hooks.slack.test/1',
+      userId: 'U1',
+      inConversation: { channel: 'D1', ...conversation },
+    },
+    client: slack.client,
+    postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
+    tenant: 'T1',
+    log: createMemoryLog(),
+  });
+  const sent: unknown[] = [];
+  for (const as of messages)
+    sent.push(await respond({ text: 'x' }, as).catch((error: unknown) => readSlackError(error)));
+  return [asked.map((method) => method.replace('chat.', '')), byUrl.length, sent];
+}
+
+describe('answers in a conversation', () => {
+  const pressed = { replaces: '1.1' };
+  const elsewhere = { isElsewhere: true } as const;
+  test.each<
+    [
+      string,
+      Parameters<typeof sendInConversation>[0],
+      Answers,
+      ('progress' | 'failure' | undefined)[],
+      unknown,
+    ]
+  >([
+    [
+      'post once and are edited then',
+      {},
+      {},
+      [undefined, undefined],
+      [['postMessage', 'update'], 0, [true, true]],
+    ],
+    [
+      'replace the sign of progress',
+      {},
+      {},
+      ['progress', undefined],
+      [['postMessage', 'update'], 0, [true, true]],
+    ],
+    [
+      'replace the message with the button',
+      pressed,
+      {},
+      ['progress', undefined],
+      [['update'], 0, [false, true]],
+    ],
+    ['leave the pressed button where they failed', pressed, {}, ['failure'], [['postMessage'], 0, [true]]],
+    [
+      'replace it by a failure after an answer',
+      pressed,
+      {},
+      [undefined, 'failure'],
+      [['update', 'update'], 0, [true, true]],
+    ],
+    [
+      'come again where the message was deleted',
+      pressed,
+      { 'chat.update': 'message_not_found' },
+      [undefined],
+      [['update', 'postMessage'], 0, [true]],
+    ],
+    [
+      'come no second time where Slack may have edited it',
+      pressed,
+      { 'chat.update': 'internal_error' },
+      [undefined],
+      [['update'], 0, ['internal_error']],
+    ],
+    ['fail where the button is', elsewhere, {}, ['failure'], [[], 1, [true]]],
+    [
+      'are noted once where the button is',
+      elsewhere,
+      {},
+      [undefined, undefined, 'failure'],
+      [['postMessage', 'update', 'update'], 1, [true, true, true]],
+    ],
+  ])('%s', async (_, conversation, answers, messages, expected) => {
+    expect(await sendInConversation(conversation, answers, ...messages)).toEqual(expected);
+  });
+});
 
 describe('answers by response_url', () => {
   test('are five, of which the last is no interim one; what follows is a message', async () => {
