@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { exportOperation } from '../../../src/api/event-logs.ts';
+import { ApiError, type ApiErrorFacts } from '../../../src/api/http/errors.ts';
 import { LinkedKeyError } from '../../../src/auth/keys/key-store.ts';
 import type { SealErrorCode } from '../../../src/auth/keys/sealing.ts';
 import { UserError } from '../../../src/errors.ts';
@@ -92,4 +94,39 @@ test('what a person typed is in their refusal, and not in the log', () => {
   expect(failure.message).toContain('hunter2');
   expect(log.entries).toHaveLength(1);
   expect(JSON.stringify(log.entries)).not.toContain('hunter2');
+});
+
+const network = { code: 'X', message: 'The name api.example was not found (X).', hint: 'Check DNS.' };
+
+test.each<[ApiError['code'], Partial<ApiErrorFacts>]>([
+  ['key_refused', { serviceMessage: 'Unauthorized.' }],
+  ['key_refused', { serviceMessage: 'The key has ended' }],
+  ['refused', { serviceMessage: 'It is *in use*.' }],
+  ['refused', { serviceMessage: 'Errors.', fieldErrors: [{ field: 'name', message: 'Too long.' }] }],
+  [
+    'refused',
+    { serviceMessage: 'Bad.', fieldErrors: [undefined, ''].map((field) => ({ field, message: 'Bad.' })) },
+  ],
+  ['refused', { status: 401, serviceMessage: 'Two words.' }],
+  ['refused', { status: 403, errorKey: 'invalid_plan_type.shield' }],
+  ['refused', { operation: 'Update Variable', errorKey: 'validation_error' }],
+  ['refused', { operation: exportOperation, errorKey: 'invalid_datetime_window' }],
+  ['not_found', {}],
+  ['not_found', { operation: 'Get Application Usage Summary' }],
+  ['not_found', { operation: 'Update Variable' }],
+  ['rate_limited', { retryAfterSeconds: 90 }],
+  ['rate_limited', {}],
+  ['unavailable', { status: 503, serviceMessage: 'Back soon.', requestId: '8b7d4c' }],
+  ['unavailable', {}],
+  ['unreachable', {}],
+  ['unreachable', { network: { kind: 'closed', ...network } }],
+  ['unreachable', { network: { kind: 'name', ...network } }],
+])('a CDN that fails with %s (%j) is told with a next step', (code, facts) => {
+  const error = new ApiError({ code, operation: 'Get Pull Zone', sent: true, ...facts });
+  const { message, hint, offer } = explainFailure(
+    error,
+    { kind: 'command', feature: 'zones' },
+    createMemoryLog(),
+  );
+  expect([message, hint, offer]).toMatchSnapshot();
 });

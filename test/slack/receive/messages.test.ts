@@ -111,17 +111,28 @@ test.each([
   ['an answer that others see', `app ${appIds.api} here`, false],
 ])('what the CDN fails to answer is offered again, or not: %s', async (_, words, isOffered) => {
   const person = bot.slack.as(alice, ops);
-  bot.cdn.faults.add({ status: 503, times: Infinity });
-  const failure = await ask(person, words);
-  const offered = [['help:run', words]];
-  expect([...buttons(failure).values()]).toEqual(isOffered ? offered : []);
+  const findButtons = async (begin: () => Promise<unknown>) => {
+    const { next } = followMessages(person);
+    await begin();
+    const failure = await next(({ reads }) => reads.includes('Reference'));
+    return { ts: failure.ts, offered: [...buttons(failure).values()] };
+  };
+  bot.cdn.faults.add({ status: 400, times: Infinity });
+  const { ts, offered } = await findButtons(() => person.slash(words));
+  expect(offered).toEqual(isOffered ? [['help:run', words]] : []);
   // A press as well.
-  if (isOffered) {
-    await person.press('help:run', { ts: failure.ts, value: words });
-    const again = await person.waitForMessage(({ ts }) => ts > failure.ts);
-    expect([...buttons(again).values()]).toEqual(offered);
-  }
+  if (isOffered)
+    expect((await findButtons(() => person.press('help:run', { ts, value: words }))).offered).toEqual(
+      offered,
+    );
   bot.cdn.faults.clear();
+});
+
+test('a step of a workflow ends with what it found, and is in the audit', async () => {
+  const step = await bot.slack.step('zones_needing_attention', {}, { by: alice });
+  expect(await step.ended(15_000)).toMatchObject({ outputs: expect.anything() });
+  const audit = await ask(bot.slack.as(alice, ops), 'audit');
+  expect(audit.reads).toContain('zones_needing_attention');
 });
 
 describe('a key in a message', () => {

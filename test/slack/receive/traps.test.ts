@@ -214,6 +214,26 @@ describe('signed HTTP', () => {
     expect(outcomes).toEqual(['answered', 'refused']);
   });
 
+  const old = { action_id: 'gone:run', callback_id: 'gone:submit', trigger_id: '3.1.a' };
+  test.each<[string, object]>([
+    ['press', { ...press, actions: [{ ...pressed, ...old }] }],
+    ['shortcut', { type: 'shortcut' }],
+  ])('a %s from an older version of the bot is refused', async (_, body) => {
+    expect(await readOutcomes(() => post(interactionForm({ ...body, ...old })))).toEqual(['refused']);
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'form',
+      { type: 'view_submission', view: { ...old, id: 'V1', hash: 'h' } },
+      '"response_action":"update"',
+    ],
+    ['menu', { type: 'block_suggestion', value: 'a' }, '"value":"note"'],
+  ])('a %s from an older version of the bot is answered at once', async (_, body, told) => {
+    const response = await post(interactionForm({ ...old, ...body }));
+    expect([response.status, await response.text()]).toEqual([200, expect.stringContaining(told)]);
+  });
+
   const runStep = (event: object) => {
     const about = {
       event: { type: 'function_executed', ...event },
