@@ -103,6 +103,14 @@ describe('to Slack', () => {
     sendNativeBlocks,
   });
 
+  test('a response_url that holds a secret is not used', async () => {
+    const url = `http://127.0.0.1:1/a?b=${encodeURIComponent(secret)}`;
+    await expect(leaking(() => postToResponseUrl('T1', url, { text: 'fine' }))).rejects.toThrow(
+      SecretLeakBlocked,
+    );
+    findStopped('response_url');
+  });
+
   test.each([
     'http://hooks.slack.com/1',
     'https://127.0.0.1/1',

@@ -1,25 +1,34 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { readSlackError } from '../../../src/slack/installations.ts';
-import { createClients, createLibraryLog, waitOutLimits } from '../../../src/slack/send/clients.ts';
-import { createEgress } from '../../../src/slack/send/egress.ts';
-import { createResponder } from '../../../src/slack/send/responder.ts';
-import { createSharing } from '../../../src/slack/send/sharing.ts';
+import {
+  createClients,
+  createLibraryLog,
+  createSlackClock,
+  waitOutLimits,
+} from '../../../src/slack/send/clients.ts';
+import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
+import { createSharing, withShare } from '../../../src/slack/send/sharing.ts';
 import { openSlack } from '../../../src/slack/send/slack-port.ts';
+import { actions, type Message, section } from '../../../src/views/blocks/blocks.ts';
+import { shareButton } from '../../../src/views/share.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 
 /** What Slack answers by method: its code, or the members of its answer. `cut`: the answer is lost. */
 type Answers = Readonly<Record<string, string | object>>;
 
 /** A Slack that gives these answers, and the bot beside it. The person is U1, who asks in C1. */
-function openSlackOf(answers: Answers) {
+function openSlackOf(answers: Answers, teamId?: string) {
   const asked: string[] = [];
+  const bodies: URLSearchParams[] = [];
   // What asks without end fails.
   const mostCalls = 20;
-  const fetch: typeof globalThis.fetch = async (input) => {
+  const fetch: typeof globalThis.fetch = async (input, init) => {
     const method = new URL(input instanceof Request ? input.url : input).pathname.replace('/api/', '');
     asked.push(method);
+    bodies.push(new URLSearchParams(String(init?.body)));
     if (asked.length > mostCalls) return Response.json({ ok: false, error: 'too_many_calls' });
     const answer = answers[method] ?? {};
     if (answer === 'cut') throw new TypeError('fetch failed');
@@ -45,13 +54,13 @@ function openSlackOf(answers: Answers) {
     postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
     tenant: 'T1',
     userId: 'U1',
-    teamId: undefined,
+    teamId,
     recall: () => undefined,
     claimOnce: async (id) => !claimed.has(id) && Boolean(claimed.add(id)),
     release: async (id) => void claimed.delete(id),
     log,
   });
-  return { slack, sharing, asked, byUrl };
+  return { slack, sharing, asked, bodies, byUrl };
 }
 
 test('a call of a job whose answer is lost is not made again', async () => {
@@ -217,6 +226,21 @@ describe('a channel', () => {
   );
 });
 
+test('a channel of which Slack may say it later is not taken for one that the person sees', async () => {
+  const { sharing } = openSlackOf({ 'conversations.info': 'internal_error' });
+  await expect(sharing.isSeen('C9')).rejects.toThrow('internal_error');
+  expect(await sharing.hasBot('C9')).toBe(true);
+});
+
+test.each([undefined, 'T2'])(
+  'in an organization channels are looked for in one workspace (%s)',
+  async (teamId) => {
+    const { sharing, bodies } = openSlackOf({ 'conversations.list': { channels: [] } }, teamId);
+    await sharing.findChannel('open');
+    expect(bodies.at(-1)?.get('team_id') ?? undefined).toBe(teamId);
+  },
+);
+
 test.each([
   ['a short pause', new SlackFailure('ratelimited', { retryAfterSeconds: 0.01 }), 2],
   ['a pause that nobody waits for', new SlackFailure('ratelimited', { retryAfterSeconds: 40 }), 1],
@@ -284,6 +308,62 @@ async function sendInConversation(
     sent.push(await respond({ text: 'x' }, as).catch((error: unknown) => readSlackError(error)));
   return [asked.map((method) => method.replace('chat.', '')), byUrl.length, sent];
 }
+
+test.each<[string, object, Answers, string[]]>([
+  ['is a direct message where no channel is known', {}, {}, ['postMessage']],
+  ['is for its person alone in a channel', { channelId: 'C1' }, {}, ['postEphemeral']],
+  [
+    'is a direct message where the bot may not write',
+    { channelId: 'C1' },
+    { 'chat.postEphemeral': 'channel_not_found' },
+    ['postEphemeral', 'postMessage'],
+  ],
+  [
+    'is a direct message where Slack does not say that it took it',
+    { channelId: 'C1' },
+    { 'chat.postEphemeral': 'cut' },
+    ['postEphemeral', 'postMessage'],
+  ],
+  [
+    'takes the next way once its response_url has ended',
+    { channelId: 'C1', responseUrl: 'https://hooks.slack.test/ended' },
+    {},
+    ['postEphemeral'],
+  ],
+])('an answer %s, and with a secret in it goes nowhere', async (_, route, answers, ways) => {
+  const { slack, asked } = openSlackOf(answers);
+  const respond = createResponder({
+    route: { userId: 'U1', ...route },
+    client: slack.client,
+    postToResponseUrl: () =>
+      Promise.reject(Object.assign(new Error('ended'), { data: { error: 'expired_url' } })),
+    tenant: 'T1',
+    log: createMemoryLog(),
+  });
+  expect(await respond({ text: 'x' })).toBe(true);
+  expect(asked).toEqual(ways.map((way) => `chat.${way}`));
+  asked.length = 0;
+  await withSecrets(async () => {
+    registerSecret('zone-key', 'a1B2-very-much-a-secret-77');
+    await expect(respond({ text: 'a1B2-very-much-a-secret-77' })).rejects.toThrow(SecretLeakBlocked);
+  });
+  expect(asked).toEqual([]);
+});
+
+test('an answer that others may have is kept for it, and offers it where it stands', async () => {
+  const said: Message[] = [];
+  const kept = new Map<string, Message>();
+  const respond: Respond = async (message) => Boolean(said.push(message));
+  const place = { channelId: 'C1', threadTs: undefined };
+  const share = withShare(respond, place, (key, message) => void kept.set(key, message));
+  const own = { text: 'own', blocks: [section('own')] };
+  const shared = { text: 'x', blocks: [actions(shareButton('zones'))] };
+  await share(own);
+  await share(shared);
+  const [[key = '', answer] = []] = kept;
+  expect([said[0], answer, kept.size]).toEqual([own, shared, 1]);
+  expect(JSON.stringify(said[1])).toContain(`shown:${key}`);
+});
 
 describe('answers in a conversation', () => {
   const pressed = { replaces: '1.1' };
@@ -368,6 +448,7 @@ describe('answers by response_url', () => {
 
   test.each([
     ['replace the sign of progress', {}, ['progress', undefined], [false, true]],
+    ['leave the button readable until they come', { replaces: true }, ['progress', undefined], [true]],
     ['stand beside the message with the button', { separate: true }, [undefined, undefined], [false, false]],
     ['replace the message with the button', { replaces: true }, [undefined], [true]],
     ['leave the pressed button where they failed', { replaces: true }, ['failure'], [false]],
@@ -381,4 +462,29 @@ describe('answers by response_url', () => {
       replaced.map((one, nth) => !one || nth > 0),
     );
   });
+});
+
+test('Slack’s clock is read from its answers, and asked for once that is a minute old', async () => {
+  let date: string | undefined;
+  let asked = 0;
+  const clock = createSlackClock({
+    apiUrl: 'https://slack.test/api/',
+    now: () => new Date('2026-11-20T10:00:30Z'),
+    async fetch() {
+      asked += 1;
+      if (date === 'cut') throw new TypeError('fetch failed');
+      return new Response('', { headers: date === undefined ? {} : { date } });
+    },
+  });
+  await clock.fetch('https://slack.test/api/any');
+  expect(clock.skew()).toBeUndefined();
+  date = 'Fri, 20 Nov 2026 10:00:00 GMT';
+  // Whole seconds, cut off.
+  expect([await clock.refresh(), await clock.refresh(), asked]).toEqual([29.5, 29.5, 2]);
+  date = 'Fri, 20 Nov 2026 10:00:20 GMT';
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  expect([await clock.refresh(), asked]).toEqual([9.5, 3]);
+  date = 'cut';
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  expect([await clock.refresh(), asked]).toEqual([9.5, 4]);
 });

@@ -7,6 +7,7 @@ import { startSlack } from '../../../simulator/slack/server.ts';
 import { Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import { type Respond, withFiles } from '../../../src/slack/send/responder.ts';
+import { createSharing } from '../../../src/slack/send/sharing.ts';
 import { openSlack, type Slack } from '../../../src/slack/send/slack-port.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { type Attachment, type Message, section } from '../../../src/views/blocks/blocks.ts';
@@ -85,6 +86,35 @@ test('a temporary file is deleted after sending, also if sending fails', async (
   await expect(stat(path)).rejects.toThrow('ENOENT');
 });
 
+test.each<[string, object]>([
+  ['no address', { file_id: 'F1' }],
+  ['no id', { upload_url: 'https://slack.example/1' }],
+])('where Slack gives %s nothing is sent', async (_, answer) => {
+  const post = async () => Response.json({ ok: true, ...answer });
+  const stub = new WebClient('xoxb-1', { slackApiUrl: `${slack.url}/api/`, fetch: post });
+  const own = openSlack(
+    {
+      access: { token: async () => new Secret('xoxb-1') },
+      clients: { job: () => stub },
+      apiUrl: `${slack.url}/api/`,
+      egress: createEgress({ log: createLogger('silent') }),
+    },
+    { teamId: 'T0ACME000' },
+    new AbortController().signal,
+  );
+  await expect(own.share([picture], { channel: ops })).rejects.toMatchObject({ code: 'upload_failed' });
+  await expect(own.findDirectMessages(alice)).rejects.toMatchObject({ code: 'upload_failed' });
+  expect(slack.calls).toEqual([]);
+});
+
+test('an empty file, which Slack refuses, is not sent, and no file at all shares nothing', async () => {
+  await expect(open().share([text(new Uint8Array())], { channel: ops })).rejects.toMatchObject({
+    code: 'upload_failed',
+  });
+  await open().share([], { channel: ops });
+  expect(slack.calls).toEqual([]);
+});
+
 test('bytes go to Slack’s hosts only, whatever address an answer names', async () => {
   const elsewhere = open('https://slack.example/api/');
   await expect(elsewhere.share([text(new TextEncoder().encode('secret'))], { channel: ops })).rejects.toThrow(
@@ -98,6 +128,40 @@ test.each(['missing_scope', 'not_in_channel', 'some_new_code'])(
   async (code) => {
     slack.script.fail('files.getUploadURLExternal', code);
     await expect(open().share([picture], { channel: ops })).rejects.toMatchObject({ code });
+  },
+);
+
+test.each([false, true])(
+  'a shared file stands in the thread of its answer, and none is left (in a thread: %s)',
+  async (isReply) => {
+    const path = join(folder, 'shared.csv');
+    const claims = [true, false, true];
+    const sharing = createSharing({
+      route: {},
+      slack: open(),
+      postToResponseUrl: async () => undefined,
+      tenant: 'T0ACME000',
+      userId: alice,
+      teamId: undefined,
+      recall: () => undefined,
+      claimOnce: async () => claims.shift() ?? false,
+      release: async () => undefined,
+      log: createLogger('silent'),
+    });
+    const { ts: thread } = slack.as(alice, ops).say('a thread begins');
+    const outcomes: unknown[] = [];
+    for (const refusal of [undefined, undefined, 'is_archived']) {
+      await writeFile(path, 'a,b\n');
+      if (refusal !== undefined) slack.script.fail('chat.postMessage', refusal);
+      const to = { channel: ops, threadTs: isReply ? thread : undefined, files: [text({ path })], once: 'k' };
+      outcomes.push(await sharing.post({ text: 'Shared' }, to));
+      await expect(stat(path)).rejects.toThrow('ENOENT');
+    }
+    expect(outcomes).toEqual(['posted', 'repeated', { refused: 'is_archived' }]);
+    const messages = slack.as(alice, ops).messages();
+    const answer = messages.findLast((message) => message.text === 'Shared');
+    expect(answer?.threadTs).toBe(isReply ? thread : undefined);
+    expect(messages.findLast(({ files }) => files.length > 0)?.threadTs).toBe(isReply ? thread : answer?.ts);
   },
 );
 
@@ -133,19 +197,42 @@ test('a failing upload never loses the answer', async () => {
   expect(lines.join('')).toContain(reference);
 });
 
-test('a file that holds a live secret is not sent, not even in part', async () => {
-  const path = join(folder, 'leak.csv');
-  await writeFile(path, `a,b\n${'x,y\n'.repeat(50_000)}the-secret-Value-0123456789,z\n`);
-  await withSecrets(async () => {
-    const secret = new Secret('the-secret-Value-0123456789', 'test-secret');
-    const file = { name: 'leak.csv', title: 'Leak', mimetype: 'text/csv', content: { path } };
-    const before = slack.calls.length;
-    await expect(open().share([file], { channel: `D${alice}` })).rejects.toMatchObject({
-      code: 'held_back',
+test.each(['a temporary file', 'memory'])(
+  'a file in %s that holds a live secret is not sent, not even in part',
+  async (where) => {
+    const path = join(folder, 'leak.csv');
+    const bytes = new TextEncoder().encode(`a,b\n${'x,y\n'.repeat(50_000)}the-secret-Value-0123456789,z\n`);
+    await writeFile(path, bytes);
+    await withSecrets(async () => {
+      const secret = new Secret('the-secret-Value-0123456789', 'test-secret');
+      const file = {
+        name: 'leak.csv',
+        title: 'Leak',
+        mimetype: 'text/csv',
+        content: where === 'memory' ? bytes : { path },
+      };
+      const before = slack.calls.length;
+      await expect(open().share([file], { channel: `D${alice}` })).rejects.toMatchObject({
+        code: 'held_back',
+      });
+      expect(slack.calls).toHaveLength(before);
+      expect(String(secret)).toBe('[secret]');
     });
-    expect(slack.calls).toHaveLength(before);
-    expect(String(secret)).toBe('[secret]');
-  });
+  },
+);
+
+test('an answer without a file is passed on, and one that is not sent yet keeps its file', async () => {
+  const path = join(folder, 'kept.csv');
+  await writeFile(path, 'a,b\n');
+  const sent: Message[] = [];
+  const inner: Respond = async (message, as) => as !== 'interim' && sent.push(message) > 0;
+  const respond = withFiles(inner, { slack: open(), userId: alice, log: createLogger('silent') });
+  const plain = { text: 'Entries', blocks: [section('Entries')] };
+  expect(await respond({ ...plain, files: [text({ path })] }, 'interim')).toBe(false);
+  expect((await stat(path)).size).toBe(4);
+  expect(slack.calls).toEqual([]);
+  expect(await respond(plain)).toBe(true);
+  expect(sent).toEqual([plain]);
 });
 
 test.each(['the answer', 'the conversation'])('a temporary file is deleted if %s fails', async (what) => {
