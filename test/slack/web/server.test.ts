@@ -4,7 +4,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../../simulator/free-port.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
+import { createWeb } from '../../../src/slack/web/server.ts';
 import { createPublicUrl, startBot, useBot } from '../../support/bot.ts';
+import { createMemoryLog } from '../../support/engines.ts';
 import { commandForm, sign } from '../signed.ts';
 
 setFlagsFromString('--expose-gc');
@@ -51,6 +54,25 @@ test('/metrics is on METRICS_PORT, beside health alone', async () => {
   expect(await statusOf(`${operatorUrl}/slack/install`)).toBe(404);
   expect(await statusOf(`${env.PUBLIC_URL}/metrics`)).toBe(404);
   expect(await statusOf(`${env.PUBLIC_URL}/readyz`)).toBe(200);
+});
+
+const createOwnWeb = (port: number) =>
+  createWeb({
+    port,
+    isPublic: false,
+    egress: createEgress({ log: createMemoryLog() }),
+    log: createMemoryLog(),
+    metrics: { contentType: 'text/plain', render: async () => '' },
+    unready: () => Promise.reject(new Error('broken')),
+  });
+
+test('a port that is taken is named at the start, and a request that fails is answered', async () => {
+  await expect(createOwnWeb(port).listen()).rejects.toThrow(
+    expect.objectContaining({ name: 'UserError', message: expect.stringContaining(String(port)) }),
+  );
+  const own = createOwnWeb(0);
+  expect(await statusOf(`http://127.0.0.1:${await own.listen()}/readyz`)).toBe(500);
+  await own.close(Promise.resolve());
 });
 
 const come = async (count: number, text: string): Promise<void> => {
