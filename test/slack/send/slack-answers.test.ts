@@ -302,6 +302,7 @@ async function sendInConversation(
     postToResponseUrl: async (_tenant, _url, content) => void byUrl.push(content),
     tenant: 'T1',
     log: createMemoryLog(),
+    signal: AbortSignal.timeout(9_000),
   });
   const sent: unknown[] = [];
   for (const as of messages)
@@ -339,6 +340,7 @@ test.each<[string, object, Answers, string[]]>([
       Promise.reject(Object.assign(new Error('ended'), { data: { error: 'expired_url' } })),
     tenant: 'T1',
     log: createMemoryLog(),
+    signal: AbortSignal.timeout(9_000),
   });
   expect(await respond({ text: 'x' })).toBe(true);
   expect(asked).toEqual(ways.map((way) => `chat.${way}`));
@@ -482,9 +484,9 @@ test('Slack’s clock is read from its answers, and asked for once that is a min
   // Whole seconds, cut off.
   expect([await clock.refresh(), await clock.refresh(), asked]).toEqual([29.5, 29.5, 2]);
   date = 'Fri, 20 Nov 2026 10:00:20 GMT';
-  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
   expect([await clock.refresh(), asked]).toEqual([9.5, 3]);
   date = 'cut';
-  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000);
   expect([await clock.refresh(), asked]).toEqual([9.5, 4]);
 });
