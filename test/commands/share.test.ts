@@ -38,6 +38,7 @@ describe('the target of typed words', () => {
     'zones in',
     'zones in ops',
     'errors here today',
+    'errors here #ops',
     'zones #ops',
   ])('%s has none', (typed) => {
     expect(splitTarget(parseWords(typed))).toBeUndefined();
@@ -47,6 +48,7 @@ describe('the target of typed words', () => {
     expect(
       splitTarget(parseWords('errors 1001 today in <#C0OPS0000|ops> with:CSV shown:ab12'))?.target,
     ).toEqual({ channel: ops, file: 'csv', shown: 'ab12', words: 'in <#C0OPS0000> with:csv shown:ab12' });
+    expect(splitTarget(parseWords('zones in #ops'))?.target.words).toBe('in #ops');
   });
 });
 
@@ -231,7 +233,9 @@ test('a private channel is found by its members alone, and nobody else learns th
       place.replaceAll(/[<#>]/gu, ''),
       'it',
     );
-  expect(await readRefusal('#plans')).toBe(await readRefusal('#nowhere'));
+  const refusal = await readRefusal('#nowhere');
+  expect(refusal).toMatchSnapshot();
+  expect(await readRefusal('#plans')).toBe(refusal);
   expect(await readRefusal('<#C0PLANS00>')).toBe(await readRefusal('<#C0NOWHERE>'));
   expect(posts(plans.id)).toEqual([]);
   plans.members.add(`T0ACME000/${alice}`);
@@ -253,7 +257,23 @@ test('in a thread it is shown in the thread, by a press and by words', async () 
   await person.waitForMessage(
     ({ ts, threadTs, ephemeral }) => ephemeral && threadTs === thread && ts > answer.ts,
   );
-  expect(posts(ops).slice(before)).toMatchObject([{ threadTs: thread }, { threadTs: thread }]);
+  const elsewhere = posts(deploys).length;
+  for (const place of [`<#${ops}|ops>`, `<#${deploys}|deploys>`]) {
+    const { ts: typed } = person.say(`<@U0CDNBOT0> app ${app} in ${place}`, { thread });
+    await person.waitForMessage(
+      ({ ts, threadTs, ephemeral }) => ephemeral && threadTs === thread && ts > typed,
+    );
+  }
+  expect(
+    posts(ops)
+      .slice(before)
+      .map(({ threadTs }) => threadTs),
+  ).toEqual([thread, thread, thread]);
+  expect(
+    posts(deploys)
+      .slice(elsewhere)
+      .map(({ threadTs }) => threadTs),
+  ).toEqual([undefined]);
 });
 
 test('from the conversation with the bot it goes to a channel of a menu', async () => {
@@ -285,6 +305,18 @@ describe('origin errors with their file', () => {
       threadTs: copy?.ts,
       files: [{ name: expect.stringMatching(/^origin-errors-checkout-.*\.csv$/u) }],
     });
+  });
+
+  test('that were shown can be shown once more with their file, and what has no file without one', async () => {
+    const before = posts(ops).length;
+    const words = 'errors checkout yesterday UTC';
+    const [, key = ''] = /shown:(\w+)/u.exec(JSON.stringify((await type(ops, words)).blocks)) ?? [];
+    await type(ops, `${words} here shown:${key}`);
+    await type(ops, `${words} here with:csv shown:${key}`);
+    const posted = posts(ops).slice(before);
+    expect(posted.map(({ files }) => files?.length ?? 0)).toEqual([0, 0, 1]);
+    await type(ops, `app ${app} here with:csv`);
+    expect(posts(ops)).toHaveLength(before + 4);
   });
 
   test('are shown without the file that Slack does not take, and say so', async () => {
