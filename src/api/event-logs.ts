@@ -90,7 +90,8 @@ async function readFileReply(reply: Reply) {
   const text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
   const refusal = next.done && text.startsWith('{') ? parseJson(text) : undefined;
   const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
-  if (isRefusal || isHtml(contentType, text)) {
+  // With 202 the file is not made yet, and its body is none.
+  if (isRefusal || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();
     throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');
   }

@@ -235,7 +235,10 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
   const before = others.slice(0, at).flat();
   // `last 5 changes of shop`
   const beforeWord = hasTime(before) ? before : before.filter((token) => !isTime(token));
-  const rest = [beforeWord, others.slice(at + 1).flat()].flatMap(dropPrepositions);
+  const found = [beforeWord, others.slice(at + 1).flat()].flatMap(dropPrepositions);
+  // A status says which errors are meant, too.
+  const status = kept.filter((token) => /^[45](?:\d\d|xx)$/iu.test(token.text) && !found.includes(token));
+  const rest = isFailure(word) ? [...found, ...status] : found;
   const [note, nearest] = notes.get(word) ?? [];
   const itself = /^(?:alert|digest)s?$/u.test(word) ? word : `${word} …`;
   const commands = nearest?.split(' | ') ?? meant.get(word) ?? [itself];

@@ -1,11 +1,22 @@
 import { isExists } from 'date-fns/isExists';
+import { parseISO } from 'date-fns/parseISO';
 import { type Instead, UserError } from '../errors.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
 import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { openPeriod, type Period, rollBack, wholeDays } from '../views/blocks/period.ts';
-import { formatCode } from '../views/blocks/text.ts';
+import { capitalize, formatCode, join } from '../views/blocks/text.ts';
+import { quoteName } from '../views/zones/rows.ts';
+import { isPlainWord } from './aliases.ts';
 import { findClosest } from './did-you-mean.ts';
+
+/** A button for what was meant. */
+export const createInstead =
+  (command: string) =>
+  (period: string, subject: string): Instead => ({
+    label: capitalize(period),
+    types: join([command, subject && quoteName(subject), period], ' '),
+  });
 
 export interface PeriodClock {
   readonly now: Date;
@@ -46,6 +57,8 @@ export function splitPeriod(
       if (period && at > 0 && excluding.test(before) && !isName(at - 1, at))
         throw createPeriodError(`${before} ${typed}`, clock, without(at - 1, at + length).join(' '));
       if (period && findUnclear(at, at + length) === -1) return { subject, period };
+      if (!period && /\d/u.test(typed) && readMoment(typed, clock))
+        throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));
     }
   const unclear = findUnclear(0, 0);
   if (unclear >= 0)
@@ -53,13 +66,30 @@ export function splitPeriod(
   return { subject: list, period: undefined };
 }
 
+/** `3am`, `yesterday at 15:00`, `5 minutes ago`: no length. */
+function readMoment(typed: string, clock: PeriodClock): Part | undefined {
+  const part = readPart(clean(typed), { ...clock, typed, subject: '' }, clock.timeZone);
+  return (part?.at ?? part?.minutes) === undefined ? undefined : part;
+}
+
+/** The hour from a moment on: `2026-11-20 03:00..04:00`. */
+function describeHour({ day, minutes, zone }: Part): string | undefined {
+  if (minutes === undefined || minutes > 23 * 60 || zone !== undefined) return undefined;
+  const [from, to] = [minutes, minutes + 60].map(
+    (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, '0')}`,
+  );
+  return join([day, `${from}..${to}`], ' ');
+}
+
 export function createPeriodError(typed: string, clock: PeriodClock, subject = ''): UserError {
   const asked = { ...clock, typed, subject };
-  const part = readPart(clean(typed), asked, clock.timeZone);
-  if (part?.at !== undefined || part?.minutes !== undefined) {
-    const moment = typed.replace(/^at /u, '').slice(0, 60);
-    const hint = `Say how long: \`since ${moment}\` or \`10:00..11:00\`.`;
-    return refuse(asked, `${formatCode(typed, 60)} is a moment, not a period.`, hint, [`since ${moment}`]);
+  const part = readMoment(typed, clock);
+  if (part) {
+    const moment = typed.replace(/^(?:(?:at|around|about) )+/iu, '').slice(0, 60);
+    const hours = describeHour(part);
+    const hint = `Say how long: \`since ${moment}\` or \`${hours ?? '10:00..11:00'}\`.`;
+    const others = hours === undefined ? [`since ${moment}`] : [hours, `since ${moment}`];
+    return refuse(asked, `${formatCode(typed, 60)} is a moment, not a period.`, hint, others);
   }
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
   const hint = unclearDate.test(typed)
@@ -78,8 +108,7 @@ function refuse(
   hint: string,
   periods: readonly string[],
 ): UserError {
-  const offer =
-    instead && subject.trim() !== '' ? periods.map((period) => instead(period, subject)) : undefined;
+  const offer = instead && periods.map((period) => instead(period, subject.trim()));
   return new UserError(message, hint, offer);
 }
 
@@ -151,7 +180,14 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
   [/^(.+) onwards?$/u, 'since $1'],
   [/^(\S*day) and (\S*day)$/u, '$1..$2'],
-  [/^(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, '0:00..'],
+  // `1500-1600`, but not the years `2025-2026`.
+  [
+    /(?<![\d-])(?!20[12]\d\D+20)([01]\d|2[0-3])([0-5]\d) ?(?:-|\.\.|to) ?([01]\d|2[0-4])([0-5]\d)$/u,
+    '$1:$2..$3:$4',
+  ],
+  [/(?<=^|day )(?:until|till|before) (\d{1,2})$/u, 'midnight..$1:00'],
+  [/(?<=^|day )(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, 'midnight..'],
+  [/^(?:(?:at|around|about) )+(?=\d)/u, ''],
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
   [/(\d:\d{2}:\d{2})[.,]\d{1,9}/gu, '$1'],
@@ -205,8 +241,11 @@ function readLength(words: string): number | undefined {
 
 function readLast(words: string, { now }: PeriodClock): Period | undefined {
   const [, given] = lastAmounts.exec(words) ?? [];
-  // A unit alone is a word.
-  if (!lastAmounts.test(words) || (given === undefined && !/^(?:\d|an? |half)/u.test(words)))
+  // A letter alone is a word; `shop week` is the last one.
+  if (
+    !lastAmounts.test(words) ||
+    (given === undefined && !/^(?:\d|an? |half|(?:hour|day|week|month)$)/u.test(words))
+  )
     return undefined;
   const last = readLength(words.slice(given?.length ?? 0));
   return last === undefined || last > 5_000_000 ? undefined : rollBack(last, now);
@@ -234,11 +273,15 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   }
   const month = months.findIndex((name) => bare.replace(/^last /u, '') === name) + 1;
   if (month > 0) {
-    const year = Number(clock.day.slice(0, 4)) - (month > Number(clock.day.slice(5, 7)) ? 1 : 0);
+    // `last november` is not this one.
+    const before = month + (bare.startsWith('last ') ? 1 : 0) > Number(clock.day.slice(5, 7)) ? 1 : 0;
+    const year = Number(clock.day.slice(0, 4)) - before;
     const first = `${year}-${String(month).padStart(2, '0')}-01`;
     const last = toUtcDay(new Date(Date.UTC(year, month, 0)));
     return `${first}..${last < clock.day ? last : clock.day}${zone}`;
   }
+  const week = readWeek(bare, clock.day);
+  if (week) return `${week}${zone}`;
   if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
   // Days ago are that whole day, hours and minutes all time since.
   const [, ago = '', agoUnit] =
@@ -250,6 +293,22 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   if (span === undefined) return words;
   const typed = `${since ?? ''}${day === 'this' ? 'today' : day} ${span}`;
   return `${since ? typed.replace(/\.\..*/u, '') : typed}${zone}`;
+}
+
+/** ISO weeks: `2026-W47`, `week 47`, `kw47`, and a day of one, `2026-W47-3`. Without a year the last one that has begun. */
+function readWeek(words: string, today: string): string | undefined {
+  const [, named, week = '', nth] =
+    /^(?:(\d{4})-?)?(?:week |wk ?|w|[ck]w ?)(0?[1-9]|[1-4]\d|5[0-3])(?:-([1-7]))?$/u.exec(words) ?? [];
+  if (week === '') return undefined;
+  const find = (year: number, day: number): string =>
+    toUtcDay(parseISO(`${year}-W${week.padStart(2, '0')}-${day}T00:00:00Z`));
+  const thisYear = Number(today.slice(0, 4));
+  const year = Number(named ?? (find(thisYear, 1) > today ? thisYear - 1 : thisYear));
+  // Of its Thursday a week has the year.
+  if (!find(year, 4).startsWith(String(year))) return undefined;
+  const [monday, sunday] = [find(year, 1), find(year, 7)];
+  if (nth !== undefined) return find(year, Number(nth));
+  return monday > today ? monday : `${monday}..${sunday < today ? sunday : today}`;
 }
 
 /** One end of a period as it was typed. */

@@ -28,6 +28,7 @@ const lookAlikes = new Map(
     ['օոսհցյզտ', 'onuhgjqs'],
     ['ᎪᏴᏟᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏚᎢᏙᎳᏃ', 'abcdeghijklmprstvwz'],
     ['ꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ', 'abcdefghijklmnoprstuvwxyz'],
+    ['ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ', 'abcdefghijklmnoprstuvwyz'],
     ['‐‒–—−⁃’‘ʼ`⁄∕∶', "------''''//:"],
   ].flatMap(([from = '', to = '']) =>
     Array.from(fold(from), (letter, nth) => [letter, to[nth] ?? letter] as const),
@@ -45,12 +46,12 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu',
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
 
-/** A number, a UUID, or letters and digits as in the ids that the CDN gives to apps. */
+/** Digits without a letter (`+501`, `5 0 1`), a UUID, or letters and digits as in the ids that the CDN gives to apps. */
 export function looksLikeId(typed: string): boolean {
   const key = toNameKey(typed);
   return (
     // The key of `№501` is `no501`.
-    [key, cleanName(typed)].some((form) => /^[#№]?\p{N}+$/u.test(form)) ||
+    [key, cleanName(typed)].some((form) => /\p{N}/u.test(form) && !/\p{L}/u.test(form)) ||
     /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u.test(key) ||
     (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
   );

@@ -75,8 +75,12 @@ test.each([
   }
 });
 
-test('a web page with status 200 is unexpected', async () => {
-  const cdn = await answerAlways(200, '<!DOCTYPE html><p>Sign in', { 'content-type': 'text/html' });
+test.each([
+  ['a web page', 200, '<!DOCTYPE html><p>Sign in', 'text/html'],
+  ['a file that is not made yet', 202, '', 'text/csv'],
+  ['a redirect', 302, '', 'text/csv'],
+])('%s with status %i is no file of events', async (_, status, body, contentType) => {
+  const cdn = await answerAlways(status, body, { 'content-type': contentType });
   expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('unexpected');
 });
 

@@ -58,13 +58,16 @@ digest new weekly ← weekly digest
 digest new weekly shop at 8:30 ← weekly digest of shop at 8:30
 disconnect ← delete my key / forget my key / log out / logout / remove my key
 doctor ← health / ping / version / what version are you / is the bot ok / are you there?
-errors ← 502s / 504 gateway timeout / any errors? / anything failing? / cdn down / error / everything is
-  broken / failing / how many errors / is anything down / is anything wrong / is everything down / is it
-  down / is something broken / is the cdn down / latest errors / the website of our customer is not reachable / why are customers seeing 504 / number of errors / origin down / recent
-  errors / site down / slow / the site is down / top errors / users see errors / website is down / what
-  broke / what is down / what is failing / what is wrong / what's broken / whats failing / whats going
-  on / whats wrong / when did the errors start / which zones are failing? / why 502 / why 5xx / why is
+errors 502 ← 502s / why 502
+errors 504 ← 504 gateway timeout / why are customers seeing 504
+errors ← any errors? / anything failing? / cdn down / error / everything is broken / failing / how many
+  errors / is anything down / is anything wrong / is everything down / is it down / is something broken /
+  is the cdn down / latest errors / the website of our customer is not reachable / number of errors /
+  origin down / recent errors / site down / slow / the site is down / top errors / users see errors /
+  website is down / what broke / what is down / what is failing / what is wrong / what's broken / whats
+  failing / whats going on / whats wrong / when did the errors start / which zones are failing? / why is
   it slow / why is nothing working / zones failing / zones with errors
+errors 5xx ← why 5xx
 errors checkout ← why does checkout fail
 errors images ← are there any errors on images / images broken / why are images down
 errors last 30 minutes ← last 30 minutes
@@ -72,23 +75,27 @@ errors last night ← what failed last night
 errors last week ← last week
 errors monday ← monday
 errors prod ← prod is down
-errors shop ← shop is giving 502 / 502 shop / 5xx on shop / HELP shop is down / I'd like to see errors of shop / Why is shop
-  failing? / any errors in shop / did anything change before shop failed / did shop recover / do you
-  know why shop is down / gateway timeouts on shop / help shop is down / hey, why is shop failing? / hi
-  shop is down / how long has shop been down / how many errors in shop / is shop back / is shop back to normal / is shop back up
-  / is shop down? / is shop fixed / is shop ok? / lots of 502 on shop / origin timeout shop / shop 502s
-  / shop 5xx / shop down since when / shop errors / shop failing / shop is down / shop is failing / shop
-  is slow / shop origin is down / shop returns 503 / shop slow / shop unreachable / shop's errors /
-  shop’s failing? / show errors for shop / show me the errors of shop / since when is shop down / since
-  when is shop failing / what is going on with shop / what is wrong with shop / whats up with shop /
-  what’s wrong with shop / when did shop break / who broke shop / why are there so many errors in shop /
-  why is shop failing / why is shop not working / why is shop returning 502 / why is shop slow / zone
+errors shop 502 ← shop is giving 502 / 502 shop / lots of 502 on shop / shop 502s / why is shop returning
+  502
+errors shop 5xx ← 5xx on shop / shop 5xx
+errors shop ← HELP shop is down / I'd like to see errors of shop / Why is shop failing? / any errors in
+  shop / did anything change before shop failed / did shop recover / do you know why shop is down /
+  gateway timeouts on shop / help shop is down / hey, why is shop failing? / hi shop is down / how long
+  has shop been down / how many errors in shop / is shop back / is shop back to normal / is shop back up /
+  is shop down? / is shop fixed / is shop ok? / origin timeout shop / shop down since when / shop errors /
+  shop failing / shop is down / shop is failing / shop is slow / shop origin is down / shop slow / shop
+  unreachable / shop's errors / shop’s failing? / show errors for shop / show me the errors of shop /
+  since when is shop down / since when is shop failing / what is going on with shop / what is wrong with
+  shop / whats up with shop / what’s wrong with shop / when did shop break / who broke shop / why are
+  there so many errors in shop / why is shop failing / why is shop not working / why is shop slow / zone
   shop errors / why shop fails / shop doesn't work / shop is not responding / shop won't load / errors →
-  shop / errors: shop / urgent: shop down / FYI: shop is down / shop down asap!! / URGENT shop is failing / customer says shop is slow / users can't reach shop
-  / getting 504 from shop
+  shop / errors: shop / urgent: shop down / FYI: shop is down / shop down asap!! / URGENT shop is failing
+  / customer says shop is slow / users can't reach shop
+errors shop 503 ← shop returns 503
+errors shop 504 ← getting 504 from shop
 errors shp ← shp errors
 errors shop 14h ← shop 14h
-errors shop since 10:00 ← shop has a lot of 5xx since 10:00
+errors shop since 10:00 5xx ← shop has a lot of 5xx since 10:00
 errors shop since this morning ← why is the shop zone failing since this morning
 errors shop since yesterday ← why is the zone shop failing since yesterday
 errors shop today ← shop today

@@ -43,16 +43,21 @@ const periods = `
 25-11-02T23:00 25-11-03T23:00 ← nov 3, 2025
 09-30T22:00 10-31T23:00 ← in october
 10-28T23:00 11-02T23:00 ← 29 Oct to 2 Nov
+10-22T12:00 11-21T12:00 ← month
 10-31T23:00 11-21T12:00 ← this month / november
+25-10-31T23:00 25-11-30T23:00 ← last november
+25-11-23T23:00 25-11-30T23:00 ← week 48
+11-08T23:00 11-15T23:00 ← 2026-W46 / week 46 / KW46 / 2026w46
+11-10T23:00 11-11T23:00 ← 2026-W46-3
 11-07T12:00 11-21T12:00 ← last fortnight
 11-09T23:00 11-12T23:00 ← from 10 to 12 nov
 11-12T23:00 11-16T23:00 ← fri-mon
 11-13T23:00 11-14T23:00 ← last saturday
 11-13T23:00 11-15T23:00 ← last weekend
-11-14T12:00 11-21T12:00 ← since last week / last week / 1w
+11-14T12:00 11-21T12:00 ← since last week / last week / 1w / week
 11-15T23:00 11-16T23:00 ← on monday
 11-15T23:00 11-18T23:00 ← mon-wed
-11-15T23:00 11-21T12:00 ← this week
+11-15T23:00 11-21T12:00 ← this week / 2026-W47
 11-16T09:00 11-16T11:00 ← monday 10-12
 11-17T23:00 11-20T23:00 ← 2026/11/20..2026/11/18 / 18..20 Nov / Nov 18-20
 11-18T12:00 11-21T12:00 ← 3d / since 3 days
@@ -78,10 +83,12 @@ const periods = `
 11-20T15:00 11-20T17:00 ← 2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500
 11-20T17:00 11-20T23:00 ← yesterday evening
 11-20T19:00 11-21T05:00 ← last night
+11-19T23:00 11-20T09:00 ← yesterday before 10am / yesterday until 10
+11-20T14:00 11-20T15:00 ← 15:00-16:00 / 1500-1600 / from 1500 to 1600 / yesterday 1500-1600
 11-20T21:00 11-20T22:00 ← 22:00..23:00
 11-20T21:00 11-20T23:00 ← 2026-11-20 22:00..24:00
 11-20T21:00 11-21T01:00 ← 22:00..02:00 / yesterday 22:00..02:00 / yesterday 22:00..today 02:00
-11-20T23:00 11-21T09:00 ← until 10:00
+11-20T23:00 11-21T09:00 ← until 10:00 / before 10am / till 10
 11-20T23:00 11-21T11:00 ← before noon / 2026-11-20T23:00..2026-11-21T11:00Z
 11-20T23:00 11-21T12:00 ← today so far / this weekend / today / saturday
 11-21T00:00 11-21T12:00 ← today UTC
@@ -124,7 +131,7 @@ const refused = `
 last 0h / lst 6h / shop / 10 / 10:00 / 18..20 / 2026-13-01 / 2026-02-30 / 31 Feb / 29 Feb / 2026-11-20
 10:00.. / ..12:00 / 10:00..11:00..12:00 / 25:00..26:00 / 13am..2pm / 2026-11-20 10:00..10:00 /
 2026-11-22 / tomorrow / 22 Nov / 1 Dec / 2 Jan / 2026-11-19 24:00..2026-11-20 0:00 / today 13:10..13:20
-/ 2026-11-18..25 / 11/20/2026 / mayflower 20 / hour / week / 2026-11-20T10:00:00.000Z / whenever you
+/ 2026-11-18..25 / 11/20/2026 / mayflower 20 / 2026-W60 / 2025-2026 / 2026-11-20T10:00:00.000Z / whenever you
 like
 `;
 
@@ -253,6 +260,10 @@ test.each([
   ['shop 20.11.', ['shop: 24h', 'shop: today', 'shop: yesterday']],
   ['shop 5/6', ['shop: 2026-05-06', 'shop: 2026-06-05']],
   ['shop 31/12', ['shop: 2025-12-31']],
+  ['shop 3am', ['shop: 3:00..4:00', 'shop: since 3am']],
+  ['shop around 3:15 am', ['shop: 3:15..4:15', 'shop: since 3:15 am']],
+  ['shop yesterday 3pm', ['shop: 2026-11-20 15:00..16:00', 'shop: since yesterday 3pm']],
+  ['what happened at 3am UTC', [': since 3am UTC']],
 ])('%s is refused, never another day', (typed, offered) => {
   const clock = { now, timeZone: berlin, instead: offer };
   let refused: unknown;

@@ -17,6 +17,13 @@ test.each([
   '#501',
   '№501',
   '٥٠١',
+  '５０１',
+  '50\u200f1',
+  '+501',
+  '-501',
+  '5 0 1',
+  '(501)',
+  '501.0',
   'app0worker00002',
   'APP0WORKER00',
   '0b1c2d3e-1111-4222-8333-444455556666',
@@ -42,6 +49,7 @@ test.each([
   ['checkout éu', ' CHECKOUT\u00a0 E\u0301u\u2069 '],
   ['a-b', 'a\u2011b'],
   ['ſhop', 'shop'],
+  ['ᴄheckoᴜt', 'checkout'],
   ['Straße', 'STRASSE'],
 ])('%j and %j have one key', (name, other) => {
   expect(toNameKey(other)).toBe(toNameKey(name));

@@ -23,6 +23,8 @@ export interface ZoneSettings {
   readonly name: string;
   /** By member, and `EdgeRules/<id>` next to its list, whose value is null. What was not reported is absent. */
   readonly settings: Readonly<Record<string, Setting>>;
+  /** Some came in a form that cannot be read. */
+  readonly isPartial?: true;
 }
 
 /** Digests hidden values under this key, for one zone: the same value in two zones is not seen to be the same. */
@@ -88,7 +90,9 @@ export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettin
     }
   }
   if (lists['EdgeRules']) settings[ruleOrder] = [listRuleOrder(known.EdgeRules ?? [])];
-  return { id: summary.id, name: summary.name, settings: { ...settings, ...lists } };
+  const isPartial = (zoneMembers as readonly MemberRow[]).some(([name, , , , is]) => !is && wrong.has(name));
+  const partial = isPartial ? ({ isPartial } as const) : {};
+  return { id: summary.id, name: summary.name, settings: { ...settings, ...lists }, ...partial };
 }
 
 type Digest = (path: string, value: Json) => string;

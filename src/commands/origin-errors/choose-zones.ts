@@ -35,5 +35,5 @@ function rankUrgency(zone: Listed): number {
 export function readOriginHost({ originUrl = '' }: Pick<ZoneSummary, 'originUrl'>): string | undefined {
   const url = originUrl.includes('://') ? originUrl : `https://${originUrl}`;
   // A URL takes no zone of an IPv6 address.
-  return URL.parse(url.replace(/%[^\]/]*(?=\])/u, ''))?.hostname.replace(/\.$/u, '') || undefined;
+  return URL.parse(url.replace(/%[^\]/%]*(?=\])/u, ''))?.hostname.replace(/\.$/u, '') || undefined;
 }

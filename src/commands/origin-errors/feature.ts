@@ -6,7 +6,7 @@ import { toLocalTime } from '../../lib/time-zone.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { type Period, rollBack } from '../../views/blocks/period.ts';
-import { capitalize, formatCode } from '../../views/blocks/text.ts';
+import { formatCode } from '../../views/blocks/text.ts';
 import { renderChannelZone } from '../../views/names.ts';
 import {
   pictureNames,
@@ -28,11 +28,11 @@ import {
 } from '../../views/origin-errors/question.ts';
 import { type SharedFile, sharedFiles } from '../../views/share.ts';
 import { everyZone, renderNoZones } from '../../views/zones/list.ts';
-import { quoteName, quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
+import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Command, Context, Feature, Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { assertAdminFor } from '../operations/propose.ts';
-import { createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
+import { createInstead, createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
 import { type Token, toWords, type Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
@@ -85,21 +85,27 @@ async function readQuestion(typedWords: Words, context: Context) {
   return { ...asked, typed: id, isOfChannel: id !== undefined };
 }
 
-/** `502 shop in DE` → `status:502 shop in:DE` */
+/** `502 shop in DE http_timeout` → `status:502 shop in:DE code:http_timeout` */
 function nameFilters({ raw, tokens }: Words): Words {
   const named = tokens.flatMap((token, nth): Token[] => {
     if (readPlain(token, /^(in)$/iu) && readPlain(tokens[nth + 1], place)) return [];
+    if (readPlain(token, /^(code)$/iu) && readPlain(tokens[nth + 1], code)) return [];
+    if (token.name === 'zone') return [{ typed: token.typed, text: token.value, value: token.value }];
+    const known = readPlain(token, code);
     const server = readPlain(tokens[nth - 1], /^(in)$/iu) && readPlain(token, place);
     // `not 502` is no filter that there is.
     const isExcluded = readPlain(tokens[nth - 1], /^(not|without|except)$/iu) !== undefined;
     const value = server ?? (isExcluded ? undefined : readPlain(token, /^([45](?:\d\d|xx))s?$/iu));
     const name = server === undefined ? 'status' : 'in';
+    if (known !== undefined) return [{ ...token, text: `code:${known}`, name: 'code', value: known }];
     return [value === undefined ? token : { ...token, text: `${name}:${value}`, name, value }];
   });
   return toWords(raw, named);
 }
 
 const place = /^([A-Z]{2})$/u;
+/** Codes of the CDN that are no zone's name. */
+const code = /^(dns_lookup|http_timeout|http_request_failure|network_socket_exception)$/iu;
 
 function readPlain(token: Token | undefined, shape: RegExp): string | undefined {
   return token === undefined || token.quoted || token.name ? undefined : shape.exec(token.text)?.[1];
@@ -266,15 +272,11 @@ export function readRequestedPeriod(
   now: Date,
   timeZone: string,
 ): { zone: string; period: Period } {
-  const clock: PeriodClock = {
-    now,
-    timeZone,
-    instead: (period, zone) => ({ label: capitalize(period), types: `errors ${quoteName(zone)} ${period}` }),
-  };
+  const clock: PeriodClock = { now, timeZone, instead: createInstead('errors') };
   const { subject, period: typed } = splitPeriod(words, clock);
   const zone = subject.join(' ');
   if (typed) return { zone, period: limitPeriod(typed, clock, zone) };
-  const [first = '', ...others] = subject;
+  const [first = '', ...others] = subject.filter((word) => !/^(?:zone|id)$/iu.test(word));
   const rest = others.join(' ');
   const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
   if (!words.quoted?.includes(true) && (isTime || /\d:\d\d|^\d{1,2}[ap]m$/iu.test(first)))

@@ -14,7 +14,7 @@ import {
 } from '../../views/zones/changes.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
-import { splitPeriod } from '../periods.ts';
+import { createInstead, type PeriodClock, splitPeriod } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { inflate, readSettings, unpackSettings } from './history.ts';
 import {
@@ -61,7 +61,11 @@ async function readTyped(
   { people, person, now }: Context,
 ): Promise<{ readonly zone: string; readonly period: Period }> {
   const profile = await people.profile(person.userId);
-  const clock = { now: now(), timeZone: profile?.timeZone ?? 'UTC' };
+  const clock: PeriodClock = {
+    now: now(),
+    timeZone: profile?.timeZone ?? 'UTC',
+    instead: createInstead('changes'),
+  };
   const { subject, period = rollBack(7 * 24 * 60, clock.now) } = splitPeriod(words, clock);
   if (clock.now.getTime() - period.from > 100 * dayMs + hourMs)
     throw new UserError('Changes are kept for 100 days.', 'Try a shorter period: `/cdn changes 100d`.');

@@ -63,7 +63,8 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
       const look = await storeLook(db, owner, { ...found, known, at: now() });
       const missing = (zones ?? []).map(({ id }) => id).filter((id) => !found.seen.has(id));
       const baseline = await readBaseline(db, owner, zones?.length === 1 ? zones[0]?.id : undefined);
-      return { zones: found.seen.size, skipped: found.skipped, missing, ...baseline, ...look };
+      const { seen, skipped, partial } = found;
+      return { zones: seen.size, skipped, partial, missing, ...baseline, ...look };
     },
 
     async list(
@@ -159,6 +160,7 @@ export async function readSettings(
     const seen = new Set<string>();
     let listed = 0;
     let listedKnown = 0;
+    let partial = 0;
     const { kept, skipped, isWhole } = await cdn.pullZones.settings({
       search,
       digestKey,
@@ -167,9 +169,10 @@ export async function readSettings(
         if (known.has(id)) listedKnown += 1;
         return ids?.has(id) ?? true;
       },
-      project(settings) {
+      project({ isPartial, ...settings }) {
         const { id, name } = settings;
         seen.add(id);
+        if (isPartial) partial += 1;
         const body = packSettings(settings);
         const hash = createHash('sha256').update(body).digest('base64url');
         return known.get(id) === hash ? undefined : { id, name, hash, deflated: deflate(body) };
@@ -183,7 +186,7 @@ export async function readSettings(
     const isOtherAccount = isComplete && known.size > 0 && listed > 0 && listedKnown === 0;
     const isGone = (id: string) => known.has(id) && !seen.has(id);
     const gone = isComplete && !isOtherAccount ? [...(ids ?? known.keys())].filter(isGone) : [];
-    return { changed: kept, seen, skipped, listed, gone, isAll: isComplete && !ids, isOtherAccount };
+    return { changed: kept, seen, skipped, partial, listed, gone, isAll: isComplete && !ids, isOtherAccount };
   }
 }
 

@@ -8,6 +8,7 @@ import type { UnclearZone } from '../../views/zones/rows.ts';
 import { isPlainWord } from '../aliases.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { readOriginHost } from '../origin-errors/choose-zones.ts';
 import { type Token, toWords, type Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
@@ -90,7 +91,7 @@ export type ZoneLookup =
   | UnclearZone;
 
 /** Around the name of a zone in a sentence: `errors for shop,`, `changes in the zone *shop*`. */
-const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the) |[\s(*_@"'“‘`])+/iu;
+const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the|id) |[\s(*_@"'“‘`])+/iu;
 const behindName = /[\s)*_,;.!?"'”’`]+$/u;
 
 /**
@@ -124,7 +125,8 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   }
   const all = known ?? (await loadAllZones(context));
   const exact = findExact(all.zones, name, host);
-  const zones = exact.length > 0 ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
+  const like = exact.length > 0 ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
+  const zones = like.length > 0 ? like : all.zones.filter((zone) => readOriginHost(zone) === host);
   const [one] = zones;
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };

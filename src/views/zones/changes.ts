@@ -24,7 +24,14 @@ import { type Period, rollBack, writeMovingPeriod } from '../blocks/period.ts';
 import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
-import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
+import {
+  describeChange,
+  describePartial,
+  formatStoredSetting,
+  joinList,
+  nameChange,
+  nameStoredSetting,
+} from './settings.ts';
 
 const offeredDays = [1, 7, 30, 100];
 
@@ -42,6 +49,7 @@ export interface ShownChanges {
     readonly zones: number;
     readonly first: number;
     readonly skipped: number;
+    readonly partial?: number;
     readonly since?: Date | undefined;
     readonly allSince?: Date | undefined;
   };
@@ -71,7 +79,8 @@ export function renderChanges(shown: ShownChanges): Message {
   const isBefore = until !== undefined && look.since !== undefined && look.since > until;
   const someFirst = !isFirst && look.first > 0;
   const isPartly = !zone && !isShort && look.allSince !== undefined && look.allSince > from;
-  const asFar = someFirst || isPartly || look.skipped > 0 ? ', as far as recorded' : '';
+  const { partial = 0 } = look;
+  const asFar = someFirst || isPartly || look.skipped + partial > 0 ? ', as far as recorded' : '';
   const line = isFirst
     ? `*Baseline taken* of ${where}. Changes are recorded from now on`
     : isBefore
@@ -102,6 +111,7 @@ export function renderChanges(shown: ShownChanges): Message {
         `Recorded since ${formatMoment(look.since)}`,
       isPartly && !isFirst && `Some zones have been recorded only since ${formatMoment(look.allSince)}`,
       look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
+      partial > 0 && `:warning: ${describePartial(partial)}`,
     ],
     picture,
     actions: [

@@ -112,6 +112,20 @@ test('a file that is read again holds only what the filters and the hour leave',
   expect(await readIds(other)).toEqual([entries[1]?.logId]);
 });
 
+test.each([
+  ['http_timeout shop', 'code:http_timeout'],
+  ['shop code dns_lookup', 'code:dns_lookup'],
+  ['502 on shop', 'status:502'],
+  ['zone:1 502', 'status:502'],
+  ['origin-shop.example.com 504', 'status:504'],
+])('errors %s has the filter %s, and the zone', async (typed, filter) => {
+  await using harness = await shop({ [day]: entries });
+  const [answer, filtered] = await Promise.all(
+    [typed, `1 ${filter}`].map((words) => harness.person().run(`errors ${words}`)),
+  );
+  expect(readSentences(answer?.at(-1))).toEqual(readSentences(filtered?.at(-1)));
+});
+
 test('where nothing is left it says of how many', async () => {
   await using harness = await shop({ [day]: entries });
   const [answer] = await harness.person().run('errors shop in:BR code:http_timeot');

@@ -1,7 +1,7 @@
 import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn, join, truncate } from '../../../views/blocks/text.ts';
-import { describeChange, nameChange } from '../../../views/zones/settings.ts';
+import { describeChange, describePartial, nameChange } from '../../../views/zones/settings.ts';
 import type { StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts.ts';
 import {
@@ -14,6 +14,7 @@ import {
   observe,
   showZone,
   toFact,
+  toNote,
 } from './check.ts';
 
 const mostListed = 49;
@@ -66,6 +67,7 @@ export const settings = defineCondition({
         toFact(pluralize(look.zones, 'zone'), is),
         ...(first > 0 ? [toFact(pluralize(first, 'zone'), 'read for the first time')] : []),
         ...listMissing(look.missing, look.skipped),
+        ...(look.partial > 0 ? [toNote(pluralize(look.partial, 'zone'), 'some settings not readable')] : []),
       ],
     });
   },
@@ -115,6 +117,7 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
           [
             describeTotal(changes, { since, zones: look.zones, total }),
             look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
+            look.partial > 0 && `:warning: ${describePartial(look.partial)}`,
           ],
           ' · ',
         ),

@@ -140,6 +140,8 @@ test.each([
   'alert pause zzzzz',
   'alert stop zzzzz',
   'alert snooze zzzzz soon',
+  'alert test zzzzz',
+  'digest test zzzzz',
 ])('what cannot be done says what can: %s', async (words) => {
   const before = owner.messages().length;
   await owner.slash(words);

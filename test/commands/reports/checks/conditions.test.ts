@@ -301,6 +301,18 @@ test('settings: of chosen zones only theirs; one that is deleted is told, then i
   await expect(look()).rejects.toThrow('None of this alert’s zones');
 });
 
+test.each([{ EnableTLS1: 'maybe' }, { BlockedIps: [[1]] }, { OriginUrl: ['a'] }])(
+  'settings: of %j nothing was compared, and that is told',
+  async (members) => {
+    const world = await startZones(zones);
+    const look = world.createLook('settings');
+    await look();
+    world.later(15 * minuteMs);
+    world.change(1001, members as never);
+    expect(listEvidence(await look())).toContainEqual(expect.stringMatching(/^1 zone: .* not readable/u));
+  },
+);
+
 test('settings: of more changes than a message takes the number is told', async () => {
   const world = await startZones(zones);
   const look = world.createLook('settings');
