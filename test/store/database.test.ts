@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
@@ -225,4 +227,41 @@ test.each([
   const said = `${String(refused)} ${(refused as UserError).hint}`;
   expect(said).toContain(words);
   expect(said).not.toMatch(/hunter2|hun#/);
+});
+
+/** PostgreSQL's message of a refusal. */
+function encodeRefusal(code: string, message: string): Buffer {
+  const fields = Buffer.from(`SFATAL\0C${code}\0M${message}\0\0`);
+  const head = Buffer.from('E\0\0\0\0');
+  head.writeInt32BE(fields.length + 4, 1);
+  return Buffer.concat([head, fields]);
+}
+
+test.each([
+  ['28000', 'no pg_hba.conf entry for host "10.0.0.1", user "bot", no encryption'],
+  ['08P01', 'SSL required'],
+  ['08P01', 'prepared statements not allowed with statement pooling'],
+  ['08P01', 'no such database: bot'],
+  ['08P01', 'no such user: bot'],
+  ['28P01', 'password authentication failed for user "bot"'],
+  ['08P01', 'no more connections allowed (max_client_conn)'],
+  ['08P01', 'query_wait_timeout'],
+  ['57P03', 'the database system is starting up'],
+  ['', 'no TLS'],
+])('a server or pooler that refuses with %s (%s) is told as what it is', async (code, message) => {
+  // To a request for TLS it says no by one letter.
+  const answer = code === '' ? Buffer.from('N') : encodeRefusal(code, message);
+  const server = createServer((socket) =>
+    socket.on('error', () => undefined).once('data', () => socket.end(answer)),
+  );
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `postgres://bot:hunter2@127.0.0.1:${port}/bot${code === '' ? '?sslmode=no-verify' : ''}`;
+  const refused: unknown = await openPostgres(new Secret(url), createMemoryLog()).catch(
+    (error: unknown) => error,
+  );
+  server.close();
+  expect(refused).toBeInstanceOf(UserError);
+  const said = `${String(refused)} ${(refused as UserError).hint}`;
+  expect(said.replace(String(port), '[port]')).toMatchSnapshot();
 });

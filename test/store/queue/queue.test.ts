@@ -54,6 +54,8 @@ describe.each(engines.both)('on $name', ({ skip, createLocation, emptyDatabase }
       await sql`create schema pgboss`.execute(database.db);
       await sql`create type pgboss.job_state as enum ('of another program')`.execute(database.db);
       await expect(startQueue(database, [])).rejects.toThrow('create_queue');
+      const none = queues.at(-1)?.enqueue(createCountingJob().job, { n: 1 });
+      await expect(none).rejects.toThrow('not started');
       const { rows } = await sql<{ one: number }>`select 1 as one`.execute(database.db);
       expect(rows).toEqual([{ one: 1 }]);
     });
