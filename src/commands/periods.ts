@@ -75,10 +75,8 @@ function readMoment(typed: string, clock: PeriodClock): Part | undefined {
 /** The hour from a moment on: `2026-11-20 03:00..04:00`. */
 function describeHour({ day, minutes, zone }: Part): string | undefined {
   if (minutes === undefined || minutes > 23 * 60 || zone !== undefined) return undefined;
-  const [from, to] = [minutes, minutes + 60].map(
-    (at) => `${Math.floor(at / 60)}:${String(at % 60).padStart(2, '0')}`,
-  );
-  return join([day, `${from}..${to}`], ' ');
+  const [hour, minute] = [Math.floor(minutes / 60), String(minutes % 60).padStart(2, '0')];
+  return join([day, `${hour}:${minute}..${hour + 1}:${minute}`], ' ');
 }
 
 export function createPeriodError(typed: string, clock: PeriodClock, subject = ''): UserError {
@@ -181,10 +179,7 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/^(.+) onwards?$/u, 'since $1'],
   [/^(\S*day) and (\S*day)$/u, '$1..$2'],
   // `1500-1600`, but not the years `2025-2026`.
-  [
-    /(?<![\d-])(?!20[12]\d\D+20)([01]\d|2[0-3])([0-5]\d) ?(?:-|\.\.|to) ?([01]\d|2[0-4])([0-5]\d)$/u,
-    '$1:$2..$3:$4',
-  ],
+  [/(?<![\d-])(?!20[12]\d\D+20)(\d\d)([0-5]\d) ?(?:-|\.\.|to) ?(\d\d)([0-5]\d)$/u, '$1:$2..$3:$4'],
   [/(?<=^|day )(?:until|till|before) (\d{1,2})$/u, 'midnight..$1:00'],
   [/(?<=^|day )(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, 'midnight..'],
   [/^(?:(?:at|around|about) )+(?=\d)/u, ''],
@@ -242,11 +237,8 @@ function readLength(words: string): number | undefined {
 function readLast(words: string, { now }: PeriodClock): Period | undefined {
   const [, given] = lastAmounts.exec(words) ?? [];
   // A letter alone is a word; `shop week` is the last one.
-  if (
-    !lastAmounts.test(words) ||
-    (given === undefined && !/^(?:\d|an? |half|(?:hour|day|week|month)$)/u.test(words))
-  )
-    return undefined;
+  const isAmount = given !== undefined || /^(?:\d|an? |half|(?:hour|day|week|month)$)/u.test(words);
+  if (!lastAmounts.test(words) || !isAmount) return undefined;
   const last = readLength(words.slice(given?.length ?? 0));
   return last === undefined || last > 5_000_000 ? undefined : rollBack(last, now);
 }

@@ -24,14 +24,7 @@ import { type Period, rollBack, writeMovingPeriod } from '../blocks/period.ts';
 import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, join, plainText, unbold } from '../blocks/text.ts';
 import { pickZone } from './rows.ts';
-import {
-  describeChange,
-  describePartial,
-  formatStoredSetting,
-  joinList,
-  nameChange,
-  nameStoredSetting,
-} from './settings.ts';
+import { describeChange, formatStoredSetting, joinList, nameChange, nameStoredSetting } from './settings.ts';
 
 const offeredDays = [1, 7, 30, 100];
 
@@ -59,6 +52,15 @@ export interface ShownChanges {
   readonly page?: number | undefined;
   readonly asOf: Date;
   readonly panel: PanelPages;
+}
+
+/** What cannot be read is not compared. */
+export function describeUnread({ skipped, partial = 0 }: Pick<ShownChanges['look'], 'skipped' | 'partial'>) {
+  const parts = [
+    skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
+    partial > 0 && `:warning: some settings of ${formatCount(partial, 'zone')} could not be read`,
+  ];
+  return join(parts, ' · ');
 }
 
 export function renderChanges(shown: ShownChanges): Message {
@@ -110,8 +112,7 @@ export function renderChanges(shown: ShownChanges): Message {
         (total > 0 || until) &&
         `Recorded since ${formatMoment(look.since)}`,
       isPartly && !isFirst && `Some zones have been recorded only since ${formatMoment(look.allSince)}`,
-      look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
-      partial > 0 && `:warning: ${describePartial(partial)}`,
+      describeUnread(look),
     ],
     picture,
     actions: [

@@ -11,14 +11,7 @@ import {
 } from '../../api/zones/members.ts';
 import { isTexts, ruleOrder, type SettingChange, wholeZone } from '../../api/zones/settings.ts';
 import type { Json } from '../../lib/canonical-json.ts';
-import {
-  formatBytes,
-  formatCount,
-  formatInteger,
-  formatMoney,
-  listSome,
-  pluralize,
-} from '../blocks/format.ts';
+import { formatBytes, formatInteger, formatMoney, listSome, pluralize } from '../blocks/format.ts';
 import { capitalize, join, truncate } from '../blocks/text.ts';
 
 const rows: ReadonlyMap<string, MemberRow> = new Map(zoneMembers.map((row: MemberRow) => [row[0], row]));
@@ -257,11 +250,6 @@ export function formatStoredSetting(path: string, value: Json): string {
   if (group !== 'Hostnames') return describeProperties(value['Properties']);
   const [, certificate, https] = listHostname(value);
   return `certificate ${certificate}, ${https}`;
-}
-
-/** What cannot be read is not compared. */
-export function describePartial(zones: number): string {
-  return `some settings of ${formatCount(zones, 'zone')} could not be read`;
 }
 
 export function nameChange({ path, before, after }: SettingChange): string {

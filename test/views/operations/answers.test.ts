@@ -94,6 +94,7 @@ test.each<OperationOutcome>([
   { word: 'taken-back' },
   { word: 'expired' },
   { word: 'done' },
+  { word: 'unconfirmed' },
   { word: 'done', instances: ['data-1', 'data-2'], requestId: 'cdn-2' },
   { word: 'not-found', status: 404 },
   { word: 'refused', status: 422, facts: { says: 'The volume is <locked>.', reference: 'REF123' } },

@@ -41,7 +41,9 @@ export const volumeDeletion = {
     `delete volume ${formatCode(volumeId, 60)} of app ${formatCode(appId, 60)}, every instance`,
   describeOutcome({ word, instances }) {
     if (word !== 'done') return outcomes[word];
-    const ids = (instances ?? []).map((id) => formatCode(id, 60));
+    // As earlier versions stored it.
+    if (!instances) return 'Deleted. The CDN did not say how many instances there were.';
+    const ids = instances.map((id) => formatCode(id, 60));
     return `${pluralize(ids.length, 'instance')} deleted: ${truncateLines(ids, 1000, ', ')}.`;
   },
   again: ({ appId, volumeId }) => `volume delete ${appId} ${volumeId}`,

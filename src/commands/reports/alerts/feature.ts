@@ -200,15 +200,7 @@ export const alert = defineReportFeature('alert', {
     'Tells you when something starts, changes or resolves: origin errors, zones, limits, settings, apps, charges',
   label: 'Alerts',
   examples: ['alert new errors', 'alert list', 'alert snooze k7f3q 2h'],
-  otherVerbs: {
-    look: 'check',
-    run: 'check',
-    now: 'check',
-    test: 'check',
-    try: 'check',
-    silence: 'snooze',
-    mute: 'snooze',
-  },
+  otherVerbs: { look: 'check', run: 'check', now: 'check', test: 'check', silence: 'snooze', mute: 'snooze' },
   verbs: { check, why, snooze },
   schema: alertFields,
   defaults(typed, zones) {

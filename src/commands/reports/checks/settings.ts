@@ -1,7 +1,8 @@
 import { UserError } from '../../../errors.ts';
 import { countOf, formatCount, formatInteger, pluralize } from '../../../views/blocks/format.ts';
 import { escapeMrkdwn, join, truncate } from '../../../views/blocks/text.ts';
-import { describeChange, describePartial, nameChange } from '../../../views/zones/settings.ts';
+import { describeUnread } from '../../../views/zones/changes.ts';
+import { describeChange, nameChange } from '../../../views/zones/settings.ts';
 import type { StoredChange } from '../../zones/history.ts';
 import type { AccountReads } from '../accounts.ts';
 import {
@@ -114,11 +115,7 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
           text: describeZone(ofZone, total > changes.length),
         })),
         number: join(
-          [
-            describeTotal(changes, { since, zones: look.zones, total }),
-            look.skipped > 0 && `:warning: ${pluralize(look.skipped, 'zone')} could not be read`,
-            look.partial > 0 && `:warning: ${describePartial(look.partial)}`,
-          ],
+          [describeTotal(changes, { since, zones: look.zones, total }), describeUnread(look)],
           ' · ',
         ),
         compared: '',

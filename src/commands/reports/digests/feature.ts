@@ -201,7 +201,7 @@ export const digest = defineReportFeature('digest', {
   summary: `Posts a summary on a schedule: ${digestKinds.map(({ label }) => label.toLowerCase()).join(', ')}, and what changed`,
   label: 'Digests',
   examples: ['digest new', 'digest list', 'digest run k7f3q'],
-  otherVerbs: { check: 'run', now: 'run', test: 'run', try: 'run' },
+  otherVerbs: { check: 'run', now: 'run', test: 'run' },
   verbs: { run },
   schema: digestFields,
   defaults(typed, zones) {
