@@ -176,11 +176,15 @@ test('a file ends where the answer ended, and says what has no time', async () =
   await using harness = await shop({ [day]: [...entries, entry({ at: '' })] });
   const person = harness.person();
   await person.run('errors shop 6h');
+  await person.run('errors shop today');
   harness.advance(2 * 60_000);
   harness.cdn.data.originErrors.entries.get(`1/${day}`)?.push(entry({ at: `${day}T12:01:00Z` }));
   const [file] = await person.press('origin-errors:file', 'errors 1 6h as:csv');
   expect(await readIds(file)).toEqual(entries.map(({ logId }) => logId));
   expect(readText(file)).toMatchSnapshot();
+  // A day holds what has no time as well.
+  const [whole] = await person.press('origin-errors:file', 'errors 1 today as:csv');
+  expect(await readIds(whole)).toHaveLength(entries.length + 1);
 });
 
 test('an answer of which a day is missing is not shown again: the next button reads that day', async () => {
