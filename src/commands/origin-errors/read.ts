@@ -93,7 +93,6 @@ async function countPeriods(
       const read = settled[days.indexOf(day)];
       if (read?.status !== 'fulfilled') {
         failures.push({ day, reason: read?.reason });
-        unsure.push(day);
         continue;
       }
       const part = read.value.parts[nth];
