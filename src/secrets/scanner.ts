@@ -153,7 +153,8 @@ function inBytes(text: string): string {
 
 function scan({ may, forms }: Index, bytes: Uint8Array, found: Set<NotedSecret>): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let at = 0; at + runLength <= bytes.length; at += stride) {
+  const last = bytes.length - runLength;
+  for (let at = 0; at <= last; at += stride) {
     const hash = hashOf(view.getInt32(at, true));
     if ((((may[hash >>> 5] as number) >>> (hash & 31)) & 1) === 0) continue;
     for (let form = forms.get(hash); form; form = form.next)

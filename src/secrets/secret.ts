@@ -56,7 +56,8 @@ const maxCharacters = 1_000_000;
 type Kinds = ReadonlySet<string>;
 const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly carried: Kinds }>();
 const nothing: Kinds = new Set();
-const held = new Set<NotedSecret[]>();
+/** Of the whole process, in one list: each list is another pass over all that leaves. */
+let held: NotedSecrets = [];
 
 /** Runs one piece of work (a delivery, a job) whose secrets are collected. */
 export function withSecrets<T>(run: () => T): T {
@@ -89,8 +90,9 @@ export function registerSecrets(
   const noted = Object.entries(secrets).flatMap(([kind, values]) =>
     values.flatMap((value) => (value ? [{ kind, value }] : [])),
   );
-  held.add(noted);
-  return () => void held.delete(noted);
+  // A new list, since the index of a list only grows.
+  held = [...held, ...noted];
+  return () => void (held = held.filter((secret) => !noted.includes(secret)));
 }
 
 /** Runs the one step in which secrets of these kinds may leave, such as sending a one-time link to its person. */
@@ -101,6 +103,6 @@ export function allowSecrets<T>(kinds: readonly string[], run: () => T): T {
 
 export function findKnownSecrets() {
   const store = work.getStore();
-  const lists: NotedSecrets[] = store?.scope ? [...held, store.scope.noted] : [...held];
+  const lists: NotedSecrets[] = store?.scope ? [held, store.scope.noted] : [held];
   return { lists, carried: store?.carried ?? nothing };
 }

@@ -62,16 +62,19 @@ export function createRowCounter() {
   return {
     // By index and with local variables: six times as fast, which is seconds of an export of a gigabyte.
     add(piece: Uint8Array): void {
-      let [ends, quoted, empty] = [0, isQuoted, isEmpty];
+      let [ends, quoted, lastEnd] = [0, isQuoted, isEmpty ? -1 : -2];
       for (let at = 0; at < piece.length; at += 1) {
-        const byte = piece[at];
+        const byte = piece[at] as number;
+        // Most bytes.
+        if (byte > quote) continue;
         if (byte === quote) quoted = !quoted;
-        const isEnd = (byte === lf || byte === cr) && !quoted;
-        if (isEnd && !empty) ends += 1;
-        empty = isEnd;
+        else if ((byte === lf || byte === cr) && !quoted) {
+          if (at - lastEnd > 1) ends += 1;
+          lastEnd = at;
+        }
       }
       rows += ends;
-      [isQuoted, isEmpty] = [quoted, empty];
+      [isQuoted, isEmpty] = [quoted, lastEnd === piece.length - 1];
     },
     /** A row that has begun counts. */
     rows: () => rows + (isEmpty ? 0 : 1),
