@@ -11,6 +11,7 @@ import type { Secret } from '../../src/secrets/secret.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { insertRecords } from '../auth/audit/tampering.ts';
 import { connect, environment } from '../support/bot.ts';
+import { copyEmbeddedDatabase } from '../support/database-templates.ts';
 import { createMemoryLog, deleteRows, prepareEngines } from '../support/engines.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 import { readStable } from '../support/words.ts';
@@ -18,7 +19,7 @@ import { readStable } from '../support/words.ts';
 // The real processes, as an operator starts them.
 
 const ops = 'C0OPS0000';
-const { embedded, postgres } = await prepareEngines();
+const { postgres } = await prepareEngines();
 const [slack, cdn] = await Promise.all([startSlack(), startCdn({ zones: 12 })]);
 const directory = await mkdtemp(join(tmpdir(), 'chatops-move-'));
 const running: BotProcess[] = [];
@@ -77,7 +78,8 @@ describe.skipIf(postgres.skip)('npm run db', () => {
     (await postgres.server()).createDatabase(options);
 
   test('a bot moves to PostgreSQL and goes on with its keys; beside it nothing is exported from its directory', async () => {
-    const { dataDir } = await embedded.createLocation();
+    const dataDir = await newDirectory('data');
+    await copyEmbeddedDatabase(dataDir);
     const env = environment({ slack, cdn, dataDir });
     const bot = await start(env);
     await connect({ slack, cdn, env }, 'U0ALICE00', ops);
