@@ -46,10 +46,11 @@ interface Service {
   readonly cap_drop?: string[];
 }
 
+const { services } = parse(read('deploy/compose.yml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+
 test('compose: each process waits for what exists, and gets variables that the bot reads', () => {
-  const { services } = parse(read('deploy/compose.yml'), { merge: true }) as {
-    services: Record<string, Service>;
-  };
   const { database, ...bots } = services;
   expect(Object.values(bots).map(({ command }) => command)).toEqual([['migrate'], ['web'], ['worker']]);
   for (const { environment, depends_on: waitsFor = {}, build, ...rest } of Object.values(bots)) {
@@ -69,9 +70,6 @@ test('compose: each process waits for what exists, and gets variables that the b
 });
 
 test('compose: each secret can be a file, and a private CA is passed on to Node', () => {
-  const { services } = parse(read('deploy/compose.yml'), { merge: true }) as {
-    services: Record<string, Service>;
-  };
   const { environment = {}, volumes } = services['web'] ?? {};
   const inFiles = secretNames.filter((name) => name in environment && name !== 'DATABASE_URL');
   expect(inFiles).toHaveLength(5);

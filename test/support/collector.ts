@@ -41,14 +41,16 @@ export async function startCollector() {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    await new Promise<void>((resolve) => void server.close(() => resolve()));
+  };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     bodies,
     headers,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

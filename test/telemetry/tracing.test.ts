@@ -1,27 +1,21 @@
 import { createHash } from 'node:crypto';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/exports/bot.ts';
 import { says } from '../commands/exports/words.ts';
-import { ask, type Bot, connect, startBot } from '../support/bot.ts';
-import { type CollectedSpan, type Collector, startCollector } from '../support/collector.ts';
+import { ask, connect, startBot } from '../support/bot.ts';
+import { type CollectedSpan, startCollector } from '../support/collector.ts';
 
 const alice = 'U0ALICE00';
 const ops = 'C0OPS0000';
-let bot: Bot | undefined;
-let collector: Collector | undefined;
-afterEach(async () => {
-  await bot?.stop();
-  await collector?.close();
-});
 
 const valueOf = (span: CollectedSpan, key: string): unknown =>
   Object.values(span.attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];
 
 test('a collector gets delivery, command, requests and jobs as one trace, and no secret', async () => {
-  collector = await startCollector();
+  await using collector = await startCollector();
   const { spans } = collector;
   const headerSecret = 'collector-key-7f3d';
-  bot = await startBot({
+  await using bot = await startBot({
     zones: 5,
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -93,8 +87,8 @@ test('a collector gets delivery, command, requests and jobs as one trace, and no
 });
 
 test('a collector that is gone is logged once, and people are answered', async () => {
-  collector = await startCollector();
-  bot = await startBot({ zones: 5, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
+  await using collector = await startCollector();
+  await using bot = await startBot({ zones: 5, env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
   await collector.close();
   await ask(bot.slack.as(alice, ops), 'help');
   await bot.app.stop();

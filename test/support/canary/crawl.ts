@@ -104,13 +104,15 @@ async function pressNext(
 function listChoices(found: { readonly element: Json }): { readonly element: Json }[] {
   const { element } = found;
   if (!String(element['action_id']).startsWith('menu:')) return [found];
-  const {
-    options = [],
-    option_groups: groups = [],
-    ...menu
-  } = element as { options?: Json[]; option_groups?: { options: Json[] }[] };
-  const all = [...options, ...groups.flatMap((group) => group.options)];
-  return all.map((option) => ({ element: { ...menu, options: [option] } }));
+  const { options: _, option_groups: __, ...menu } = element;
+  return optionsOf(element).map((option) => ({ element: { ...menu, options: [option] } }));
+}
+
+/** All options of a menu, in groups or not. */
+function optionsOf(element: Json): Json[] {
+  type Menu = { readonly options?: Json[]; readonly option_groups?: readonly { readonly options: Json[] }[] };
+  const { options = [], option_groups: groups = [] } = element as Menu;
+  return [...options, ...groups.flatMap((group) => group.options)];
 }
 
 async function use(
@@ -213,12 +215,7 @@ async function choiceFor(
     case 'timepicker':
       return '10:00';
     default: {
-      const groups = (element['option_groups'] as { options: Json[] }[] | undefined) ?? [];
-      const options = [
-        ...((element['options'] as Json[] | undefined) ?? []),
-        ...groups.flatMap((group) => group.options),
-      ];
-      const value = options[0]?.['value'];
+      const value = optionsOf(element)[0]?.['value'];
       if (typeof value !== 'string') return undefined;
       return many || type === 'checkboxes' ? [value] : value;
     }
