@@ -8,10 +8,8 @@ import { isDiskFull } from '../../src/errors.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { mountSmallDisk } from '../commands/exports/small-disk.ts';
 import { ask, connect, startBot } from '../support/bot.ts';
+import { alice, ops } from '../support/people.ts';
 import { readStable } from '../support/words.ts';
-
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 
 /** Writes a file until nothing more goes in. */
 async function fill(path: string): Promise<void> {

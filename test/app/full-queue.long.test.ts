@@ -6,9 +6,8 @@ import { createQueue } from '../../src/store/queue.ts';
 import { noPorts } from '../store/queue/no-ports.ts';
 import { ask, connect, startBot } from '../support/bot.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
+import { alice, ops } from '../support/people.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const { embedded } = await prepareEngines();
 const waiting = 20_000;
 

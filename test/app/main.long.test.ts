@@ -9,10 +9,9 @@ import { openDatabase } from '../../src/store/database.ts';
 import { ask, connect } from '../support/bot.ts';
 import { createMemoryLog, prepareEngines } from '../support/engines.ts';
 import { prepareKilledBot } from '../support/killed-bot.ts';
+import { alice, ops } from '../support/people.ts';
 import { startBotProcess } from '../support/process.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const { embedded } = await prepareEngines();
 const { slack, cdn, env, begin, start, kill, stop } = await prepareKilledBot(
   await embedded.createLocation(),

@@ -10,6 +10,7 @@ import { says } from '../commands/exports/words.ts';
 import { ask, connect, environment } from '../support/bot.ts';
 import { type Collector, startCollector } from '../support/collector.ts';
 import { copyEmbeddedDatabase } from '../support/database-templates.ts';
+import { alice, ops } from '../support/people.ts';
 import { type BotProcess, startBotProcess } from '../support/process.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
@@ -17,8 +18,6 @@ import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
 // A company's network: no name resolves here, one proxy tunnels (CONNECT) to hosts whose certificates are of a private
 // authority. The bot is the built one, in a process of its own.
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const domain = 'company.test';
 const names = ['slack', 'files.slack', 'hooks.slack', 'wss.slack', 'cdn', 'logs', 'traces'] as const;
 const hosts = Object.fromEntries(names.map((name) => [name, `${name}.${domain}`])) as Record<

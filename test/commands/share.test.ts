@@ -7,15 +7,10 @@ import { parseWords } from '../../src/commands/words.ts';
 import { registerSecrets } from '../../src/secrets/secret.ts';
 import { says } from '../slack/words.ts';
 import { connect, followMessages, useBot } from '../support/bot.ts';
+import { alice, bob, deploys, ops, random, shared } from '../support/people.ts';
 import { configure } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
-const deploys = 'C0DEPLOY0';
-const random = 'C0RANDOM0';
-const shared = 'C0SHARED0';
 const app = appIds.api;
 
 describe('the target of typed words', () => {

@@ -11,13 +11,10 @@ import { crawl, createCrawlLog } from '../support/canary/crawl.ts';
 import { findMarks } from '../support/canary/markers.ts';
 import { addCertificates, makeErrorBodies } from '../support/canary/plant-secrets.ts';
 import { fetchPage, parseForm, submitForm } from '../support/page-client.ts';
+import { alice, bob, eve, ops } from '../support/people.ts';
 import { findPostgres, type PostgresServer } from '../support/postgres.ts';
 import { saveSettings } from '../support/settings.ts';
 
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const eve = 'U0EVE0000';
-const ops = 'C0OPS0000';
 // What an account's key looks like: two UUIDs run together.
 const typedKey = randomUUID() + randomUUID();
 const commands = features.flatMap((feature) => feature.commands);

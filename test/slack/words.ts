@@ -1,8 +1,4 @@
-export const alice = 'U0ALICE00';
-export const bob = 'U0BOB0000';
-/** Of another organization, in a channel that is shared with it. */
-export const eve = 'U0EVE0000';
-export const ops = 'C0OPS0000';
+export { alice, bob, eve, ops } from '../support/people.ts';
 
 /** Sentences that the tests of this folder wait for, or need in several places. */
 export const says = {

@@ -5,10 +5,7 @@ import { z } from 'zod';
 import { findFreePort } from '../../simulator/free-port.ts';
 import { features } from '../../src/commands/registry.ts';
 import { ask, useBot } from '../support/bot.ts';
-
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const ops = 'C0OPS0000';
+import { alice, bob, ops } from '../support/people.ts';
 
 interface Sample {
   readonly name: string;

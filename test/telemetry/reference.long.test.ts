@@ -3,10 +3,9 @@ import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/expo
 import { says } from '../commands/exports/words.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { prepareKilledBot } from '../support/killed-bot.ts';
+import { alice, ops } from '../support/people.ts';
 import { startBotProcess } from '../support/process.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const { postgres } = await prepareEngines();
 
 interface Line {

@@ -4,9 +4,7 @@ import { openForm, saveSettings, submitForm, waitForEnd } from '../commands/expo
 import { says } from '../commands/exports/words.ts';
 import { ask, connect, startBot } from '../support/bot.ts';
 import { type CollectedSpan, startCollector } from '../support/collector.ts';
-
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
+import { alice, ops } from '../support/people.ts';
 
 const valueOf = (span: CollectedSpan, key: string): unknown =>
   Object.values(span.attributes.find((attribute) => attribute.key === key)?.value ?? {})[0];

@@ -10,6 +10,7 @@ import { acme, insertRecords, runWithoutTriggers } from '../../auth/audit/tamper
 import { ask, useBot } from '../../support/bot.ts';
 import { buttons, createCommandHarness, readText } from '../../support/command-harness.ts';
 import { prepareEngines } from '../../support/engines.ts';
+import { bob, carol, ops } from '../../support/people.ts';
 import { readStable } from '../../support/words.ts';
 
 const { embedded } = await prepareEngines();
@@ -248,10 +249,6 @@ describe('every word that can be recorded', () => {
       expect(read({ ...unknown, event, detail: {} })).toContain('a zone');
   });
 });
-
-const bob = 'U0BOB0000';
-const carol = 'U0CAROL00';
-const ops = 'C0OPS0000';
 
 const readAnswer = async (person: Actor, words: string): Promise<string> => (await ask(person, words)).reads;
 

@@ -1,14 +1,8 @@
 import { type Bot, type BotOptions, connect, startBot } from '../../support/bot.ts';
+import { alice, bob, carol, dave, deploys, ops } from '../../support/people.ts';
 import { configure } from '../../support/settings.ts';
 
-export { configure };
-
-export const alice = 'U0ALICE00';
-export const bob = 'U0BOB0000';
-export const carol = 'U0CAROL00';
-export const dave = 'U0DAVE000';
-export const ops = 'C0OPS0000';
-export const deploys = 'C0DEPLOY0';
+export { alice, bob, carol, configure, dave, deploys, ops };
 
 export type Member = ReturnType<Bot['slack']['as']>;
 

@@ -1,9 +1,7 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { type Bot, createPublicUrl, install, startBot, useBot } from '../../support/bot.ts';
+import { bob, carol, ops } from '../../support/people.ts';
 
-const bob = 'U0BOB0000';
-const carol = 'U0CAROL00';
-const ops = 'C0OPS0000';
 const bot = await useBot({ zones: 12, env: { ADMIN_USER_IDS: carol } }, [carol]);
 
 beforeEach(() => {

@@ -5,16 +5,9 @@ import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { ask, type Bot, connect, startBot } from '../../support/bot.ts';
 import { createMemoryLog } from '../../support/engines.ts';
+import { alice, bob, carol, dave, deploys, ops, random } from '../../support/people.ts';
 import { openSettings, saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
-
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const carol = 'U0CAROL00';
-const dave = 'U0DAVE000';
-const ops = 'C0OPS0000';
-const deploys = 'C0DEPLOY0';
-const random = 'C0RANDOM0';
 
 type Person = ReturnType<Bot['slack']['as']>;
 type Message = ReturnType<Person['messages']>[number];

@@ -3,12 +3,9 @@ import { readManifest } from '../../../simulator/slack/manifest.ts';
 import type { Step } from '../../../simulator/slack/server.ts';
 import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
 import { useBot } from '../../support/bot.ts';
+import { alice, bob, eve } from '../../support/people.ts';
 import { readStable } from '../../support/words.ts';
 import { says } from './words.ts';
-
-const alice = 'U0ALICE00';
-const bob = 'U0BOB0000';
-const eve = 'U0EVE0000';
 
 type Completed = { outputs: Record<string, string | number> };
 const outputsOf = async (step: Step): Promise<Completed['outputs']> =>

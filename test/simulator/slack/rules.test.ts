@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../../simulator/slack/server.ts';
 import type { DeclaredStep } from '../../../simulator/slack/steps.ts';
+import { alice, ops } from '../../support/people.ts';
 import {
   callWebApi,
   openSlack,
@@ -12,8 +13,6 @@ import {
   startStubApp,
 } from './stub-app.ts';
 
-const alice = 'U0ALICE00';
-const ops = 'C0OPS0000';
 const mention = '<@U0CDNBOT0>';
 const look: DeclaredStep = {
   title: 'Look',
