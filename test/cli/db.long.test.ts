@@ -73,10 +73,10 @@ async function insertMany({ db }: Database, rows: number, length: number): Promi
 const countDeliveries = async ({ db }: Database): Promise<unknown> =>
   (await sql<{ count: number }>`select count(*) as count from deliveries`.execute(db)).rows[0]?.count;
 
-describe.skipIf(postgres.skip)('npm run db', () => {
-  const createDatabase = async (options?: { readonly empty: boolean }): Promise<Secret> =>
-    (await postgres.server()).createDatabase(options);
+const createDatabase = async (options?: { readonly empty: boolean }): Promise<Secret> =>
+  (await postgres.server()).createDatabase(options);
 
+describe.skipIf(postgres.skip)('npm run db', () => {
   test('a bot moves to PostgreSQL and goes on with its keys; beside it nothing is exported from its directory', async () => {
     const dataDir = await newDirectory('data');
     await copyEmbeddedDatabase(dataDir);

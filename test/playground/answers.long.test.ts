@@ -35,6 +35,53 @@ const answers = [
 
 const { page, playground, complaints } = await usePlayground({ zones: 240 });
 
+const answer = () => page.locator('#log .message').last();
+const switchWords = (pressed: boolean) => async () => {
+  await page.getByRole('button', { name: 'Words only' }).click();
+  await page.getByRole('button', { name: 'Words only', pressed }).waitFor();
+};
+
+/** Types a command and waits until its answer has a small line at its end. */
+const ask = async (words: string): Promise<void> => {
+  const before = await page.locator('#log .message').count();
+  await say(page, `/cdn ${words}`);
+  await expect.poll(() => page.locator('#log .message').count()).toBeGreaterThan(before);
+  await answer().locator('[data-block="context"]').last().waitFor();
+};
+const choose = async (menu: string, entry: string): Promise<void> => {
+  await answer().getByRole('combobox', { name: menu }).click();
+  await page.getByRole('option', { name: entry }).click();
+};
+
+/** How high it is on a phone, and whether something of the page is cut off there or on a desk. */
+const measure = async (message = answer()) => {
+  const atDesk = await measureCutOff(page);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const onPhone = await measureCutOff(page);
+  const height = (await message.boundingBox())?.height ?? 0;
+  await page.setViewportSize(wide);
+  expect([atDesk, onPhone, await message.locator('.unknown').count()]).toEqual([0, 0, 0]);
+  return Math.round(height);
+};
+/** The heights of an answer; an export posts two messages. */
+const measureAnswer = async (words: string): Promise<number[]> => {
+  if (!words.startsWith('export')) {
+    await ask(words);
+    return [await measure()];
+  }
+  const person = playground.slack.as(alice, ops);
+  const files = page.locator('#log .file-card');
+  const before = await files.count();
+  await person.slash(words);
+  await person.waitForModal('event-logs:submit');
+  await person.submit({ channel: ops });
+  await expect.poll(() => files.count(), { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => person.waitForModal('event-logs:started').then(() => true)).toBe(true);
+  await person.closeModal();
+  const all = page.locator('#log .message');
+  return [await measure(all.nth((await all.count()) - 2)), await measure()];
+};
+
 describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
   beforeAll(async () => {
     const { zones, originErrors } = playground.cdn.data;
@@ -47,52 +94,6 @@ describe.skipIf(!hasBrowser)('the answers of the bot in a browser', () => {
     await connect({ ...playground, env: {} }, alice, ops);
     await configure(playground.slack.as(alice, ops), { operators: [alice] });
   });
-
-  const answer = () => page.locator('#log .message').last();
-  /** Types a command and waits until its answer has a small line at its end. */
-  const ask = async (words: string): Promise<void> => {
-    const before = await page.locator('#log .message').count();
-    await say(page, `/cdn ${words}`);
-    await expect.poll(() => page.locator('#log .message').count()).toBeGreaterThan(before);
-    await answer().locator('[data-block="context"]').last().waitFor();
-  };
-  const choose = async (menu: string, entry: string): Promise<void> => {
-    await answer().getByRole('combobox', { name: menu }).click();
-    await page.getByRole('option', { name: entry }).click();
-  };
-
-  /** How high it is on a phone, and whether something of the page is cut off there or on a desk. */
-  const measure = async (message = answer()) => {
-    const atDesk = await measureCutOff(page);
-    await page.setViewportSize({ width: 390, height: 844 });
-    const onPhone = await measureCutOff(page);
-    const height = (await message.boundingBox())?.height ?? 0;
-    await page.setViewportSize(wide);
-    expect([atDesk, onPhone, await message.locator('.unknown').count()]).toEqual([0, 0, 0]);
-    return Math.round(height);
-  };
-  /** The heights of an answer; an export posts two messages. */
-  const measureAnswer = async (words: string): Promise<number[]> => {
-    if (!words.startsWith('export')) {
-      await ask(words);
-      return [await measure()];
-    }
-    const person = playground.slack.as(alice, ops);
-    const files = page.locator('#log .file-card');
-    const before = await files.count();
-    await person.slash(words);
-    await person.waitForModal('event-logs:submit');
-    await person.submit({ channel: ops });
-    await expect.poll(() => files.count(), { timeout: 10_000 }).toBeGreaterThan(before);
-    await expect.poll(() => person.waitForModal('event-logs:started').then(() => true)).toBe(true);
-    await person.closeModal();
-    const all = page.locator('#log .message');
-    return [await measure(all.nth((await all.count()) - 2)), await measure()];
-  };
-  const switchWords = (pressed: boolean) => async () => {
-    await page.getByRole('button', { name: 'Words only' }).click();
-    await page.getByRole('button', { name: 'Words only', pressed }).waitFor();
-  };
 
   describe.each(['in charts and tables', 'in words'])('%s', (how) => {
     if (how === 'in words') {

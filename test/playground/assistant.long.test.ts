@@ -9,6 +9,8 @@ const [alice, bob, ops] = ['U0ALICE00', 'U0BOB0000', 'C0OPS0000'];
 
 const { page, playground, complaints } = await usePlayground({ assistant: true, zones: 60 });
 
+const newest = () => page.locator('#log .message').last();
+
 describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
   beforeAll(async () => {
     const { slack, cdn, botUrl } = playground;
@@ -17,8 +19,6 @@ describe.skipIf(!hasBrowser)('the assistant in the playground', () => {
     await configure(slack.as(alice, ops), settings);
     await page.getByRole('button', { name: 'slackbot' }).click();
   });
-
-  const newest = () => page.locator('#log .message').last();
 
   test('a tool that reads is called at once, and its buttons call the next one', async () => {
     await say(page, 'list_zones only=attention limit=3');

@@ -6,11 +6,11 @@ const [alice, bob, dave, ops] = ['U0ALICE00', 'U0BOB0000', 'U0DAVE000', 'C0OPS00
 
 const { page, playground, complaints } = await usePlayground({ zones: 60, story: true });
 
-describe.skipIf(!hasBrowser)('the story of the playground', () => {
-  const composer = () => page.locator('.composer-field').first();
-  const newest = () => page.locator('#log .message').last();
-  const hints = () => page.locator('#hints li');
+const composer = () => page.locator('.composer-field').first();
+const newest = () => page.locator('#log .message').last();
+const hints = () => page.locator('#hints li');
 
+describe.skipIf(!hasBrowser)('the story of the playground', () => {
   test.each([1200, 390])(
     'it begins with an incident, a certificate that ends and three hints, %d pixels wide',
     async (width) => {
