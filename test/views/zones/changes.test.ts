@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { dayMs, hourMs } from '../../../src/lib/time.ts';
 import { rollBack } from '../../../src/views/blocks/period.ts';
 import { renderChanges, type ShownChanges } from '../../../src/views/zones/changes.ts';
+import { setup } from '../../support/command-harness.ts';
 
 const asOf = new Date('2026-11-26T12:00:00Z');
 const daysAgo = (days: number): Date => new Date(asOf.getTime() - days * dayMs);
@@ -25,7 +26,6 @@ test.each<[string, Partial<ShownChanges>]>([
   ],
 ])('no changes, %s: nothing is said of what was not recorded', (_, more) => {
   const about = { changes: [], total: 0, look: old, zone: undefined, period: rollBack(30 * 24 * 60, asOf) };
-  const panel = { zone: '', app: '', script: undefined, storage: undefined, keys: '' };
-  const { blocks = [] } = renderChanges({ ...about, asOf, panel, ...more });
+  const { blocks = [] } = renderChanges({ ...about, asOf, panel: setup.panel, ...more });
   expect(blocks.flatMap((block) => (block.type === 'section' ? block.text?.text : []))).toMatchSnapshot();
 });
