@@ -49,7 +49,9 @@ export function splitPeriod(
   // The longest phrase wins; a time usually follows its subject.
   for (let length = Math.min(mostWords, list.length); length > 0; length -= 1)
     for (const at of new Set([list.length - length, 0])) {
-      if (isName(at, at + length)) continue;
+      // `week 53` of a year that has none is no last week.
+      const isNumbered = /^(?:week|day|hour|month) \d+$/iu.test(list.slice(at, at + 2).join(' '));
+      if (isName(at, at + length) || (isNumbered && length === 1)) continue;
       const subject = without(at, at + length);
       const typed = list.slice(at, at + length).join(' ');
       const period = findPeriod(typed, clock, subject.join(' '));

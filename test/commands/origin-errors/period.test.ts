@@ -31,6 +31,8 @@ test.each([
 test.each([
   ['my shop', 'my shop'],
   ['zone 1001', 'zone 1001'],
+  ['shop week 46', 'shop'],
+  ['week 46 shop', 'shop'],
   ['"shop 2"', 'shop 2'],
   ['my shop yesterday', 'my shop'],
 ])('%s names the zone %s', (typed, zone) => {
@@ -52,6 +54,7 @@ test.each([
   ['shop last month', ['errors shop last 7 days', 'errors shop yesterday']],
   ['10:00', ['errors 10:00..11:00', 'errors since 10:00']],
   ['what happened at 3am', ['errors 3:00..4:00', 'errors since 3am']],
+  ['week 60', ['errors week 24h', 'errors week today', 'errors week yesterday']],
 ])('%s is refused, and %j offered', (typed, offered) => {
   const refuse = (): UserError => {
     try {
