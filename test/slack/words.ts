@@ -14,8 +14,6 @@ export const says = {
   /** The error of a field with a CDN key in it. */
   noKeysHere:
     'This looks like a CDN key. Remove it: nothing was kept. Keys go into /cdn connect and nowhere else.',
-  notFilled: /^The form opened but could not be filled/m,
-  tooLate: /^The form took too long/m,
   readingErrors: /^Origin errors\nReading the/m,
   /** Whom a page connects a key for. */
   keyFor: (name: string, domain: string) => `@${name} in ${domain}.slack.com`,

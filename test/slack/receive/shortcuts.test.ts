@@ -97,18 +97,6 @@ test('a failure of the CDN is shown in the modal with a reference', async () => 
 });
 
 test.each([
-  ['whose opening got no answer', 'exchanged_trigger_id', says.notFilled],
-  ['that was asked for too late', 'expired_trigger_id', says.tooLate],
-])('a modal %s is told in a message', async (_, code, said) => {
-  const { ts } = bot.slack.as(bob, ops).say(`<https://${hostOf(0)}/>`);
-  const person = bot.slack.as(alice, ops);
-  bot.slack.script.fail('views.open', code);
-  await person.shortcut('origin-errors:link', { ts });
-  await person.waitForMessage(said);
-  expect(person.modals()).toEqual([]);
-});
-
-test.each([
   ['ratelimited', 429],
   ['internal_error', 200],
   ['team_access_not_granted', 200],
