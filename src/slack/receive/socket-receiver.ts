@@ -8,6 +8,7 @@ import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { explainRefusedToken } from '../installations.ts';
+import { warnOncePerMinute } from '../web/limits.ts';
 import type { Deliver } from './deliver.ts';
 
 // Two connections, replaced in turn, lose no command between Slack's `disconnect` and the next `hello`.
@@ -36,6 +37,7 @@ export function createSocketReceiver(options: {
   fetch?: typeof globalThis.fetch | undefined;
 }) {
   const { apiUrl, log } = options;
+  const warn = warnOncePerMinute(log, () => new Date());
   /** Open connections, by the time when they opened. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();
@@ -71,7 +73,7 @@ export function createSocketReceiver(options: {
       },
     });
     client.on('slack_event', (event: SlackEvent) => void take(event));
-    const announced = new Promise<string>((resolve) => intercept(client, resolve, log));
+    const announced = new Promise<string>((resolve) => intercept(client, resolve, warn));
     const closed = new Promise<string>((resolve) => {
       client.once('disconnected', () => {
         live.delete(client);
@@ -159,7 +161,11 @@ function readSentAt({ actions, action_ts: at, event_time: since }: Record<string
 }
 
 /** On `disconnect` the library closes while commands are on their way; on `app_rate_limited` it throws unhandled. */
-function intercept(client: SocketModeClient, onDisconnect: (reason: string) => void, log: Log): void {
+function intercept(
+  client: SocketModeClient,
+  onDisconnect: (reason: string) => void,
+  warn: Log['warn'],
+): void {
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: boolean) => {
@@ -169,7 +175,7 @@ function intercept(client: SocketModeClient, onDisconnect: (reason: string) => v
       for (const listener of library) Reflect.apply(listener, client, [data, isBinary]);
       return;
     }
-    log.warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
+    warn({}, 'Slack drops events (app_rate_limited): too many within an hour');
     // Acknowledges the frame, or Slack repeats it. `send` is not in the library's types.
     const { send } = client as unknown as { send: (id: string) => Promise<void> };
     send.call(client, frame.envelope_id ?? '').catch(() => undefined);

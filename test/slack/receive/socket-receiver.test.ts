@@ -117,3 +117,16 @@ test('what fails is not acknowledged, so that Slack sends it again', async () =>
   expect(acknowledged).toEqual([1, 2].map(() => expect.objectContaining({ envelope_id: 'fine' })));
   await close();
 });
+
+test('word of dropped events is acknowledged, and in the log once, however often it comes', async () => {
+  const { receiver, log, acknowledged, close } = await setUp(
+    { type: 'hello' },
+    { type: 'app_rate_limited', envelope_id: 'plain' },
+    { type: 'events_api', envelope_id: 'wrapped', payload: { type: 'app_rate_limited' } },
+  );
+  await receiver.start();
+  // Both connections get them.
+  await expect.poll(() => acknowledged.length).toBe(4);
+  expect(log.entries.filter(({ message }) => message.includes('app_rate_limited'))).toHaveLength(1);
+  await close();
+});

@@ -185,3 +185,12 @@ describe('who reads a channel', () => {
     },
   );
 });
+
+test.each([
+  ['is cut', () => harness.slack.script.drop('chat.postMessage')],
+  ['is a 503', () => harness.slack.script.fail('chat.postMessage', 'oops', 1, 503)],
+])('a post of a job whose answer %s is not repeated', async (_, breaks) => {
+  breaks();
+  await failing(port.post('C0OPS0000', { text: 'x' }, { id: 'any' }));
+  expect(harness.slack.calls.filter(({ method }) => method === 'chat.postMessage')).toHaveLength(1);
+});
