@@ -234,8 +234,8 @@ async function render({ row, kind, about, refusal, context, place }: Delivery): 
   const where = { ...context, place };
   const body = row.body === null ? undefined : (JSON.parse(row.body) as Message);
   const renderWhole = async () => body ?? render?.(about, where);
-  if (!refusal || !renderInstead) return renderWhole();
-  if (renderInstead !== 'text') return renderInstead(about, refusal, where);
+  if (!refusal || renderInstead === 'nothing') return renderWhole();
+  if (renderInstead) return renderInstead(about, refusal, where);
   const whole = await renderWhole();
   return refusal.code === 'put_aside' || !whole ? whole : say(whole.text);
 }
@@ -274,7 +274,7 @@ async function retryOrReplace(
     }
     return true;
   }
-  if (!isFinal(failure) || !kind.renderInstead || row.refusal !== null) return false;
+  if (!isFinal(failure) || kind.renderInstead === 'nothing' || row.refusal !== null) return false;
   await tryAgain(delivery, context.now(), { ...unposted, refusal: JSON.stringify({ code, reference }) });
   return true;
 }
@@ -353,22 +353,29 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
 async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   const { row, context, place } = delivery;
   if (row.doubt === 'retry') return postAgain(delivery);
+  // It was looked for and is not there: no copy of it is worse than two.
+  if (row.doubt === 'once' && code === 'too_often') return leavePlace(delivery, code);
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
   await end(delivery, { state: 'unknown', code });
 }
 
+/** Goes on with the next place where this one may have the message. */
+async function leavePlace(delivery: Delivery, code: string): Promise<void> {
+  const { row, context, places, place } = delivery;
+  context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');
+  if (row.place + 1 >= places.length) return end(delivery, { state: 'unknown', code });
+  const next = { place: row.place + 1, first_at: null, looks: 0, code: row.code ?? code };
+  await tryAgain(delivery, context.now(), { ...released, ...next });
+}
+
 /** Posts a message again; after several posts without an answer into the next place. */
 async function postAgain(delivery: Delivery): Promise<void> {
-  const { row, context, places, place } = delivery;
+  const { row, context } = delivery;
   const looks = row.looks + 1;
-  if (row.doubt !== 'retry' || looks < mostUncertainPosts)
-    return tryAgain(delivery, context.now(), { ...released, looks });
-  context.log.warn({ message: row.id, place }, 'unknown whether message was posted');
-  const code = row.code ?? 'no_answer';
-  if (row.place + 1 >= places.length) return end(delivery, { state: 'unknown', code });
-  const next = { place: row.place + 1, first_at: null, looks: 0, code };
-  await tryAgain(delivery, context.now(), { ...released, ...next });
+  if (row.doubt === 'retry' && looks >= mostUncertainPosts)
+    return leavePlace(delivery, row.code ?? 'no_answer');
+  await tryAgain(delivery, context.now(), { ...released, looks });
 }
 
 type Change = Partial<

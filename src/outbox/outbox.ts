@@ -50,10 +50,11 @@ export interface MessageKind<in About, in Ports = never> {
   readonly kind: string;
   /** Undefined: nothing is left to tell. */
   readonly render?: (about: About, context: RenderContext<Ports>) => Rendered;
-  /** Replaces a message that Slack or the secret scanner refuses, `text` by its text alone. Tried once. */
+  /** Replaces a message that Slack or the secret scanner refuses: by its text alone unless told otherwise. Tried once. */
   readonly renderInstead?:
-    | 'text'
-    | ((about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered);
+    | 'nothing'
+    | ((about: About, refusal: Refusal, context: RenderContext<Ports>) => Rendered)
+    | undefined;
   /** Runs in the transaction in which the message ends, once. */
   readonly ended?: (trx: Trx, message: Ended<About>, context: JobContext<Ports>) => Promise<void>;
   readonly editFailed?: (

@@ -40,6 +40,7 @@ let untold: string[];
 
 const note = defineMessage({
   kind: 'note',
+  renderInstead: 'nothing',
   render: ({ text }: About) => ({ text: shown ?? text }),
   async ended(_trx, message: Ended<About>) {
     ended.push(message);
@@ -48,12 +49,12 @@ const note = defineMessage({
     failedEdits.push(code);
   },
 });
-const plain = defineMessage({ ...note, kind: 'plain', renderInstead: 'text' });
 const careful = defineMessage({
   ...note,
   kind: 'careful',
   renderInstead: (_, { code }) => ({ text: `not: ${code}` }),
 });
+const plain = defineMessage({ ...note, kind: 'plain', renderInstead: undefined });
 let kinds: MessageKind<never, Ports>[];
 
 beforeEach(async () => {
@@ -284,6 +285,13 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
     2,
   ],
   [
+    'that is refused as it is, is replaced by its text where its kind says nothing else',
+    ['invalid_blocks'],
+    { kind: plain },
+    { state: 'sent', code: 'invalid_blocks' },
+    2,
+  ],
+  [
     'ends where what its kind says instead is refused, too',
     ['invalid_blocks', 'invalid_blocks'],
     { kind: careful },
@@ -297,8 +305,9 @@ test.each<[string, string[], Partial<NewMessage<About>>, Partial<Ended<About>>, 
   expect(ended).toMatchObject([end]);
   expect(untold).toHaveLength(end.state === 'dead' ? 1 : 0);
   expect(findCalls('chat.postMessage')).toHaveLength(posts);
-  const isReplaced = more.kind === careful && end.state === 'sent';
-  expect(read()).toEqual(isReplaced ? [['not: invalid_blocks', undefined]] : []);
+  const texts: Readonly<Record<string, string>> = { careful: 'not: invalid_blocks', plain: 'one' };
+  const text = end.state === 'sent' && texts[more.kind?.kind ?? ''];
+  expect(read()).toEqual(text ? [[text, undefined]] : []);
 });
 
 test.each([ops, 'G0LEGACY0'])(
@@ -637,7 +646,7 @@ describe('a lost answer', () => {
     harness.slack.script.drop('chat.postMessage');
     await put('one');
     await run(60);
-    expect(findCalls('chat.postMessage')).toHaveLength(read().length);
+    expect([findCalls('chat.postMessage').length, read().length]).toEqual([1, 1]);
     expect(ended).toMatchObject([{ state: 'sent' }]);
   });
 
@@ -693,6 +702,18 @@ describe('a lost answer', () => {
     await put('one', two);
     await run(times > 1 ? 300 : 60);
     expect(ended).toMatchObject([{ ...end, code }]);
+  });
+
+  test('of a message that is never found in its channel goes to the next place, also where once is enough', async () => {
+    harness.slack.script.fail('chat.postMessage', 'internal_error', 100, 503, `"channel":"${ops}"`);
+    await put('one', { ...two, doubt: 'once' });
+    await put('two', { doubt: 'once' });
+    await run(600);
+    expect(ended).toMatchObject([
+      { id: 'one', state: 'sent', place: alice },
+      { id: 'two', state: 'unknown', code: 'too_often' },
+    ]);
+    expect(untold).toEqual(['note']);
   });
 
   test('of a message that is better read twice is followed by two more posts, then by the next place', async () => {

@@ -98,7 +98,6 @@ const requesterMessage = defineMessage({
     const undo = await findUndo(ports.ledger, operation);
     return renderRequesterMessage(operation, typeof undo === 'string' ? undo : 'possible');
   },
-  renderInstead: 'text',
   async ended(
     trx,
     { about: { tenant, id }, state, reason }: Ended<About>,
@@ -126,7 +125,6 @@ const approvalCard = defineMessage({
     const operation = await findOperation({ ...ports.ledger, db }, tenant, id);
     return operation && renderApprovalCard(operation, operation.approvers.slice(0, mostNamed));
   },
-  renderInstead: 'text',
   async ended(trx, ended: Ended<About>, { ports }: JobContext<MessagePorts>) {
     const tx = { ...ports.ledger, db: trx };
     const { tenant, id } = ended.about;
@@ -180,7 +178,6 @@ const approvalReminder = defineMessage({
     const waiting = operation.approvers.filter((approver) => !done.includes(approver));
     return renderReminder(operation, waiting.slice(0, mostNamed));
   },
-  renderInstead: 'text',
 });
 
 export interface FormAbout {
@@ -190,7 +187,11 @@ export interface FormAbout {
   readonly until: number;
 }
 
-export const variableForm = defineMessage<FormAbout, MessagePorts>({ kind: 'variable-form' });
+export const variableForm = defineMessage<FormAbout, MessagePorts>({
+  kind: 'variable-form',
+  // Without its button it is no form.
+  renderInstead: 'nothing',
+});
 
 export const operationMessages = [
   approvalCard,

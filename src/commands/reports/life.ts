@@ -363,7 +363,6 @@ const pauseNotice = defineMessage({
     if (!report?.paused || report.deletedAt || report.revision !== revision) return undefined;
     return renderPaused(report, { others: place !== report.owner.userId });
   },
-  renderInstead: 'text',
   async ended(trx, { about: { id, revision }, state, reason, code }, { log }: ReportContext) {
     if (state === 'sent' || reason === 'withdrawn') return;
     const report = await findReport(trx, id);

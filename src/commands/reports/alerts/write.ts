@@ -295,7 +295,6 @@ const incidentMessage = defineMessage({
   // Rows of messages that are edited for days have this name.
   kind: 'watch-incident',
   render: renderMessage,
-  renderInstead: 'text',
   async ended(
     trx,
     { id, about, state, reason, code }: Ended<AboutIncident>,
@@ -377,7 +376,6 @@ const changeMessage = defineMessage({
     if (found && about.change) return renderChange(about.change, about.at, found.alert);
     return found && renderResolved(found.incident, found.alert);
   },
-  renderInstead: 'text',
   async ended(trx, { about, state, reason, code = '' }, { ports }: ReportContext) {
     // After its parent the next check posts the incident.
     if (state !== 'dead' || reason === 'withdrawn' || reason === 'parent') return;
@@ -404,7 +402,6 @@ const heartbeat = defineMessage({
     const alert = await findReport(db, about.alertId, 'alert');
     return alert && renderHeartbeat(alert, about);
   },
-  renderInstead: 'text',
   async ended(trx, { about, reason, code }, { ports }: ReportContext) {
     const { alertId, channel } = about;
     await pauseIfLost(trx, await findReport(trx, alertId, 'alert'), { channel, reason, code }, ports);

@@ -187,6 +187,8 @@ async function putPost(
 
 const digestPost = defineMessage<AboutRun, ReportPorts>({
   kind: 'digest-post',
+  // Its text alone says nothing: the owner reads why it was refused.
+  renderInstead: 'nothing',
   async render(about, { db }) {
     const found = await loadPost(db, about);
     if (!found) return undefined;
@@ -225,11 +227,11 @@ const digestPost = defineMessage<AboutRun, ReportPorts>({
 const digestDetail = defineMessage<AboutRun & { readonly nth: number }, ReportPorts>({
   kind: 'digest-detail',
   render: async (about, { db }) => (await loadPost(db, about))?.rendered?.thread[about.nth],
-  renderInstead: 'text',
   async ended(trx, { about, state, reason, code = 'no_answer', reference }, context) {
     // The end of its parent has already been reported.
-    if (state === 'dead' && reason !== 'parent' && reason !== 'withdrawn')
-      await putLostNotice(trx, about, context, { code, reference }, 'posted in full');
+    if (state === 'sent' || reason === 'parent' || reason === 'withdrawn') return;
+    const refusal = { code: state === 'unknown' ? 'no_answer' : code, reference };
+    await putLostNotice(trx, about, context, refusal, 'posted in full');
   },
 });
 
@@ -285,7 +287,6 @@ const lostNotice = defineMessage({
     const failure = refusal ? ports.explain(new SlackFailure(refusal.code, refusal), 'digest') : noAnswer;
     return renderRunFailed(digest, run.due, failure, missed ?? (refusal ? 'posted' : 'confirmed'));
   },
-  renderInstead: 'text',
 });
 
 export const digestMessages = [digestPost, digestDetail, lostNotice];
