@@ -1,8 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { linkKey, measureProcessorTime, runCommand } from './measure/commands.ts';
+import { linkKey, measureProcessorTime, runCommand, sendAnswered } from './measure/commands.ts';
 import { formatSpread, sendMixed } from './measure/deliveries.ts';
-import { sendAtRate } from './measure/load.ts';
 import { measureInTurns, percentile } from './measure/numbers.ts';
 import { type Subject, startCdn, startSubject, withEachEngine } from './measure/processes.ts';
 import { formatMs, formatRatio, reportFinding } from './measure/report.ts';
@@ -14,6 +12,7 @@ const { values } = parseArgs({ options: { commands: { type: 'string', default: '
 const commands = Number(values.commands);
 const perSecond = 50;
 const rounds = 5;
+/** Before V8 has compiled what runs often, each answer costs half as much again. */
 const warmUps = 2_000;
 const people = Array.from({ length: 20 }, (_, n) => `U0MIXED${n}`);
 const goals = { timesBolt: 1.3, embeddedMs: 2, p99Ms: 200, worstMs: 1_000, acknowledgedMs: 100 };
@@ -53,7 +52,7 @@ await cdn.stop();
 await slack.close();
 
 async function reportCost(bot: Subject): Promise<void> {
-  await warmUp(bot);
+  await sendAnswered(slack, bot, help, warmUps);
   const cost = await measureProcessorTime(slack, bot, help);
   reportFinding({
     what: 'processor time of an answered `/cdn help`, embedded',
@@ -70,7 +69,7 @@ async function compareCost(bot: Subject, databaseUrl: string): Promise<void> {
   const { body } = await runCommand(slack, bot.port, 'help', { user: people[0] ?? '' });
   const rowEnv = { ...env, DATABASE_URL: databaseUrl, ANSWER: body };
   const bolt = await startSubject(['bench/minimal-bolt.ts', 'http', 'row'], rowEnv);
-  for (const one of [bolt, bot]) await warmUp(one);
+  for (const one of [bolt, bot]) await sendAnswered(slack, one, help, warmUps);
   const cost = await measureInTurns(['bolt', 'bot'], rounds, (name) =>
     measureProcessorTime(slack, name === 'bot' ? bot : bolt, help),
   );
@@ -83,11 +82,4 @@ async function compareCost(bot: Subject, databaseUrl: string): Promise<void> {
     met: cost.bot <= goals.timesBolt * cost.bolt,
   });
   await bolt.stop();
-}
-
-/** Before V8 has compiled what runs often, each answer costs half as much again. */
-async function warmUp({ port }: Subject): Promise<void> {
-  const until = slack.answered() + warmUps;
-  await sendAtRate(port, help, { perSecond: 300, until: (sent) => sent >= warmUps });
-  while (slack.answered() < until) await pause(5);
 }

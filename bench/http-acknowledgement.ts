@@ -21,13 +21,16 @@ const longestPress = { embedded: 2_000, PostgreSQL: 1_000 };
 const [slack, cdn] = [await startSlack(), await startCdn(100, 'few')];
 const env = { ...slack.environment('http'), CDN_API_URL: cdn.url };
 const bolt = await startSubject(['bench/minimal-bolt.ts', 'http'], env);
+/** Shows what the answers cost: the bot's are worked on while the next command is acknowledged. */
+const answering = await startSubject(['bench/minimal-bolt.ts', 'http', 'answer'], env);
 await withEachEngine(env, async (engine, bot) => {
   const help = (): Buffer => slack.slash('help');
-  for (const { port } of [bolt, bot]) await measureThroughput(port, help, { atOnce: 16, forMs: 500 });
+  for (const { port } of [bolt, answering, bot])
+    await measureThroughput(port, help, { atOnce: 16, forMs: 500 });
   await waitUntilQuiet(slack);
   for (const { atOnce, least } of throughputs) {
-    const perSecond = await measureInTurns(['bolt', 'bot'], rounds, async (name) => {
-      const { port } = name === 'bot' ? bot : bolt;
+    const perSecond = await measureInTurns(['bolt', 'answering', 'bot'], rounds, async (name) => {
+      const { port } = { bolt, answering, bot }[name];
       const reading = await measureThroughput(port, help, { atOnce, forMs: 1_000 });
       await waitUntilQuiet(slack);
       return reading;
@@ -35,7 +38,7 @@ await withEachEngine(env, async (engine, bot) => {
     reportFinding({
       what: `acknowledgement over HTTP, ${atOnce} at once, ${engine}`,
       bot: `${perSecond.bot.toFixed(0)} a second`,
-      beside: `minimal Bolt that only acknowledges ${perSecond.bolt.toFixed(0)}`,
+      beside: `minimal Bolt that only acknowledges ${perSecond.bolt.toFixed(0)}, that also answers ${perSecond.answering.toFixed(0)}`,
       ratio: formatRatio(perSecond.bot / perSecond.bolt),
       goal: `≥ ${least} ×`,
       met: perSecond.bot >= least * perSecond.bolt,
@@ -61,5 +64,5 @@ await withEachEngine(env, async (engine, bot) => {
     met: worst <= longestPress[engine],
   });
 });
-for (const one of [bolt, cdn]) await one.stop();
+for (const one of [bolt, answering, cdn]) await one.stop();
 await slack.close();

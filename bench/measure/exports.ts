@@ -17,6 +17,8 @@ export const shieldZone = '501';
 const person = 'U0BENCH00';
 /** V8 keeps the pages of a heap that ended for some seconds. */
 export const exportEndedMs = 20_000;
+/** A busy machine is slow, and a gigabyte large. */
+const patienceMs = 600_000;
 
 export interface ExportReading {
   readonly ms: number;
@@ -77,7 +79,7 @@ export async function measureExport(slack: BenchSlack, bot: Subject, cdn: Cdn): 
   const began = performance.now();
   const fields = { shieldZoneId: shieldZone, from: String(from), to: String(to) };
   await post(bot.port, slack.submit('event-logs:submit', fields));
-  const isThere = await Promise.race([shared.then(() => true), pause(120_000, false, { ref: false })]);
+  const isThere = await Promise.race([shared.then(() => true), pause(patienceMs, false, { ref: false })]);
   if (!isThere) throw new Error(`no file of ${cdn.url} was shared`);
   const ms = performance.now() - began;
   const peak = await readPeakMemory(bot.pid);
