@@ -85,7 +85,10 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
     return findCommand(toWords(typed.raw, [...parseWords(first.typed.replace(':', '')).tokens, ...others]));
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
-  const command = understood === 'unclear' ? undefined : findNamed(understood ?? typed);
+  const command =
+    understood === 'unclear'
+      ? undefined
+      : commands.get((understood ?? typed).list[0]?.toLowerCase() ?? 'help');
   // After a command about the CDN a UUID may be an id.
   const takesIds =
     command !== undefined && (!['none', 'admin'].includes(command.needs) || command.ids === true);
@@ -99,10 +102,6 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
     return { command, words: withoutFirst(whole === 'unclear' ? typed : (whole ?? typed)) };
   const sharing = command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
   return { command: sharing, words: withoutFirst(understood ?? shared.words) };
-}
-
-function findNamed({ list }: Words): Command | undefined {
-  return commands.get(list[0]?.toLowerCase() ?? 'help');
 }
 
 /** Undefined where the first word is the command, or no word is known. */

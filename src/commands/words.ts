@@ -81,7 +81,8 @@ function readTokens(pieces: readonly Piece[]): Token[] {
   const tokens: Token[] = [];
   let waiting: Token | undefined;
   for (const { typed, text: written, quoted } of pieces) {
-    const text = quoted ? written : normalizeDashes(written);
+    // Phones write `--` as a long dash, and `-` as a short one.
+    const text = quoted ? written : written.replaceAll('—', '--').replaceAll(/[–‑−]/gu, '-');
     if (waiting) {
       tokens.push({
         ...waiting,
@@ -156,11 +157,6 @@ function decodeMarkup(text: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
-}
-
-/** Phones write `--` as a long dash, and `-` as a short one. */
-function normalizeDashes(text: string): string {
-  return text.replaceAll('—', '--').replaceAll(/[–‑−]/gu, '-');
 }
 
 function stripQuotes(text: string): string {

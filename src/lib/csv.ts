@@ -27,15 +27,12 @@ export function writeCsv<Row>(columns: readonly CsvColumn<Row>[], rows: readonly
  * A cell as a spreadsheet has to get it: an apostrophe before a formula, and before an id that would be read as another number.
  */
 export function escapeCell(text: string): string {
-  return otherNumber.test(text) ? `'${text}` : escapeFormulas(text);
+  if (otherNumber.test(text)) return `'${text}`;
+  // Also after `;`, tabs and line breaks, where cells begin, too. https://owasp.org/www-community/attacks/CSV_Injection
+  return `${formula.test(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
 }
 
 const otherNumber = /^\s*(?:\d{16,}|0\d+|\d+(?:\.\d+)?e[+-]?\d+)\s*$/iu;
-
-/** Also after `;`, tabs and line breaks, where cells begin, too. https://owasp.org/www-community/attacks/CSV_Injection */
-function escapeFormulas(text: string): string {
-  return `${formula.test(text) ? "'" : ''}${text.replaceAll(formulaInside, "'")}`;
-}
 
 const formula = /^[\p{Z}\p{C}"\u{fffd}]*[=+\-@＝＋－＠﹦﹢﹣﹫−\t\r\n]/u;
 const formulaInside = /(?<=[;\t\r\n])(?=(?:(?![\t\r\n])[\p{Z}\p{C}"\u{fffd}])*[=+\-@＝＋－＠﹦﹢﹣﹫−])/gu;

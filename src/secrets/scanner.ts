@@ -73,7 +73,8 @@ const wordStart = '(?<![\\w+/=-])';
 function maskValues(text: string, values: readonly string[]): string {
   const lower = text.toLowerCase();
   // Whole values first. Pieces are masked with the word they are part of.
-  const whole = byLength(values.flatMap(wholeEncodings)).map((form) => ({ form, pattern: literally(form) }));
+  const spelled = values.flatMap(listEscapedForms).map((form) => form.toLowerCase());
+  const whole = byLength(spelled).map((form) => ({ form, pattern: literally(form) }));
   const pieces = byLength(values.flatMap(encodingsOf)).map((form) => ({
     form,
     pattern: `${wordStart}${word}${literally(form)}${word}`,
@@ -202,11 +203,6 @@ function encodingsOf(value: string): readonly string[] {
   return forms.filter(
     (form, nth) => form.length >= Math.min(shortest, value.length) && forms.indexOf(form) === nth,
   );
-}
-
-/** The spellings of the whole value, to be masked before its pieces. */
-function wholeEncodings(value: string): readonly string[] {
-  return listEscapedForms(value).map((form) => form.toLowerCase());
 }
 
 const pieceLength = 24;

@@ -23,10 +23,13 @@ export interface App {
 }
 
 export function renderApp({ id, name, app, zones = [], panel, asOf }: App): Message {
-  const { status } = app;
+  const { status, monthlyCost: cost } = app;
   const label = escapeMrkdwn(name ?? id, 60);
   const latency = describeLatency(app);
-  const facts = [describeCost(app), describeVolumes(app)];
+  const facts = [
+    cost === undefined ? 'cost not reported' : `cost ${formatNumber(cost)} a month`,
+    describeVolumes(app),
+  ];
   const state = status === undefined ? '' : ` is ${escapeMrkdwn(status, 40)}`;
   const answer = renderAnswer({
     text: join([`App ${label}${state}`, latency, ...facts], ' · '),
@@ -78,10 +81,6 @@ function describeLatency({ currentLatency: now, averageLatency: average, latency
     ],
     ', ',
   );
-}
-
-function describeCost({ monthlyCost: cost }: AppSummary): string {
-  return cost === undefined ? 'cost not reported' : `cost ${formatNumber(cost)} a month`;
 }
 
 function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {

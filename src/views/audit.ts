@@ -103,7 +103,8 @@ export function renderAuditLine(record: AuditRecord): string {
   const today = event.replace(/^watch-/u, 'alert-');
   const write = (Object.hasOwn(phrases, today) && phrases[today as AuditEvent]) || nameFacts;
   const what = write({ ...record, event: today });
-  const reference = isSeal(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
+  const reference =
+    subject !== null && /^[0-9a-f]{64}$/u.test(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
   const number = `no. ${formatInteger(seq)}`;
   return join([what, nameId(actor), formatMoment(at), number, escapeMrkdwn(reference, 40)], ' · ');
 }
@@ -234,10 +235,6 @@ function nameId(id: Fact): string {
   if (/^[UW][A-Z0-9]{2,40}$/u.test(String(id))) return `<@${id}>`;
   if (/^[CG][A-Z0-9]{8,40}$/u.test(String(id))) return `<#${id}>`;
   return name(id, 60);
-}
-
-function isSeal(text: string | null): text is string {
-  return text !== null && /^[0-9a-f]{64}$/u.test(text);
 }
 
 const reasons: Readonly<Record<string, string>> = {

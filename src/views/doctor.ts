@@ -46,13 +46,9 @@ function listProblems(findings: readonly Finding[]): string[] {
   const fix = findings[0]?.fix;
   const lines = each.map(([says, those]) => {
     const mark = those[0]?.state === 'failed' ? ':x:' : ':warning:';
-    return `${mark} *${listChecks(those)}*: ${escapeMrkdwn(each.length === 1 ? join([says, fix], '. ') : says, 400)}`;
+    return `${mark} *${nameChecks(those.map(({ check }) => check).join(', '), 200)}*: ${escapeMrkdwn(each.length === 1 ? join([says, fix], '. ') : says, 400)}`;
   });
   return each.length > 1 && fix ? [...lines, `→ ${escapeMrkdwn(fix, 400)}`] : lines;
-}
-
-function listChecks(findings: readonly Finding[]): string {
-  return nameChecks(findings.map(({ check }) => check).join(', '), 200);
 }
 
 function listSkipped(findings: readonly Finding[]): Maybe<SectionBlock> {

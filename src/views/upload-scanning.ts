@@ -16,7 +16,7 @@ export interface Scanning {
 }
 
 export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
-  const { unknownOverview } = metrics;
+  const { unknownOverview, totalFilesScanned: scanned } = metrics;
   const days = metrics.days.slice(-28);
   const totals = describeTotals(metrics, days);
   const answer = renderAnswer({
@@ -31,7 +31,7 @@ export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
       commandButton('Another shield zone', 'scanning'),
     ],
     notes: [
-      describeFiles(metrics),
+      scanned === undefined ? 'scanned files not reported' : `${formatCount(scanned, 'file')} scanned`,
       unknownOverview ? 'the days are in an unknown format: see the file' : describeReported(days),
       `as of ${formatMoment(asOf)}`,
     ],
@@ -67,10 +67,6 @@ function describeTotals(
     ],
     ', ',
   );
-}
-
-function describeFiles({ totalFilesScanned: scanned }: UploadScanningMetrics): string {
-  return scanned === undefined ? 'scanned files not reported' : `${formatCount(scanned, 'file')} scanned`;
 }
 
 function describeWorstDay(days: readonly ScanDay[]): string {

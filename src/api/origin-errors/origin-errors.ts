@@ -37,7 +37,9 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
      */
     async forEach(zoneId: string, day: string, visit: (entry: OriginError) => void | Promise<void>) {
       const id = checkNumericId(zoneId, 'int64', createNumericKind('zone ID', 1001));
-      const path = pathOf(id, formatPathDay(day));
+      // Months come first here only.
+      const [year, month, dayOfMonth] = day.split('-');
+      const path = pathOf(id, `${month}-${dayOfMonth}-${year}`);
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
       // Outside of the retried part: an entry must not be visited twice.
       const reply = await send(request, (reply) => Promise.resolve(reply));
@@ -82,12 +84,6 @@ const record = z.object({
 function reportDrift(raw: unknown, reply: Reply): void {
   const wrong = readLeniently(record, raw)?.wrong ?? ['an entry'];
   reply.reportDrift({ wrong, ...compareNames(raw, record.shape) });
-}
-
-/** The day of a log's address, MM-dd-yyyy. Months come first here only. */
-function formatPathDay(day: string): string {
-  const [year, month, dayOfMonth] = day.split('-');
-  return `${month}-${dayOfMonth}-${year}`;
 }
 
 function readEntry(raw: unknown, times: Times): OriginError | undefined {

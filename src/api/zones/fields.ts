@@ -118,14 +118,11 @@ function redactPatterns(type: unknown, parameter: unknown, patterns: readonly st
     typeof type !== 'number' ||
     type > lastKnownTrigger ||
     type === cookieTrigger ||
-    (headerTriggers.has(type) && !isPlainHeader(parameter));
+    (headerTriggers.has(type) &&
+      !(typeof parameter === 'string' && plainHeaders.has(parameter.trim().toLowerCase())));
   if (mayBeSecret) return patterns.map(() => redactedValue);
   if (type === queryTrigger) return patterns.map((pattern) => pattern.replaceAll(/=[^&]*/g, '=…'));
   return patterns.map(redactUrl);
-}
-
-function isPlainHeader(name: unknown): boolean {
-  return typeof name === 'string' && plainHeaders.has(name.trim().toLowerCase());
 }
 
 /** Registers the keys of a raw zone with the running work, so that none of them leaves with an answer. */

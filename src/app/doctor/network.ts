@@ -194,7 +194,11 @@ function createClient(token: Secret, { config, slackFetch }: Options): WebClient
 
 function checkScopes(given: readonly string[], { config }: Options): Finding[] {
   const lacking = Object.entries<Scope>(scopes).filter(([scope]) => !given.includes(scope));
-  const fix = `Paste ${nameManifest(config)} under App Manifest again and reinstall the app.`;
+  const isShared = config.slack.installing.kind === 'oauth';
+  const name = isShared
+    ? 'manifest.distribution.yml (or, in one organization, manifest.yml)'
+    : 'manifest.yml';
+  const fix = `Paste ${name} under App Manifest again and reinstall the app.`;
   const found = lacking.map(
     ([scope, { lost, optional = false }]): Finding => ({
       check: `scope ${scope}`,
@@ -211,11 +215,6 @@ function checkScopes(given: readonly string[], { config }: Options): Finding[] {
     return [...found, { check, state: 'ok', says: 'granted, for Slack’s assistant' }];
   const says = 'not granted: Slack’s assistant has no tools of the bot (docs/assistant.md)';
   return [...found, { check, state: 'skipped', says }];
-}
-
-function nameManifest({ slack }: Subject['config']): string {
-  const isShared = slack.installing.kind === 'oauth';
-  return isShared ? 'manifest.distribution.yml (or, in one organization, manifest.yml)' : 'manifest.yml';
 }
 
 export async function checkAppToken(subject: Subject): Promise<Finding[]> {

@@ -72,7 +72,9 @@ export function createAudit({ db, now }: { db: Db; now: () => Date }) {
       else await db.transaction().execute((own) => append(own, facts, now));
     },
     async recent(tenant: string, most: number, filter?: AuditFilter): Promise<AuditRecord[]> {
-      return (await findRecentAudit(db, tenant, most, filter)).map(makeReadable);
+      return (await findRecentAudit(db, tenant, most, filter)).map((record) =>
+        isReadable(record) ? record : { ...record, at: new Date(0), detail: {} },
+      );
     },
     async check(tenant: string, most: number) {
       const [newest] = await findRecentAudit(db, tenant, 1);
@@ -99,11 +101,6 @@ async function append(trx: Trx, facts: Facts, now: () => Date): Promise<void> {
   const encoded = { detail: JSON.stringify(columns.detail), hash: hashRecord(record) };
   const row = { ...columns, ...encoded, request_id, prev_hash };
   await trx.insertInto('audit_records').values(row).execute();
-}
-
-/** Altered rows are shown too. */
-function makeReadable(record: AuditRecord): AuditRecord {
-  return isReadable(record) ? record : { ...record, at: new Date(0), detail: {} };
 }
 
 function toFacts({ tenant, actor, event, subject, detail, requestId }: AuditInput): Facts {

@@ -88,11 +88,6 @@ const storedRequest = z.object({
   pseudonyms: z.boolean(),
 });
 
-/** The same request is always the same text. */
-function writeRequest(request: ExportRequest): string {
-  return JSON.stringify(storedRequest.parse(request));
-}
-
 export function toExportSummary(row: ExportRow): ExportSummary {
   const state = row.state as ExportState;
   return {
@@ -326,7 +321,7 @@ export function createExportService(options: ExportOptions) {
       const tenant = tenantId(person);
       await db.transaction().execute(async (trx) => {
         await takeLock(trx, `exports/${tenant}/${person.userId}`);
-        const request = writeRequest(wanted);
+        const request = JSON.stringify(storedRequest.parse(wanted));
         const open = selectExportsOf(trx, tenant, person.userId).where('ended_at', 'is', null);
         assertRoom(await open.execute(), request, channel);
         const row = {

@@ -112,7 +112,9 @@ export async function transition({ tx, operation }: LockedOperation, step: Step)
   const isApproval = step.by !== 'system' && (step.to === 'approval' || step.to === 'approved');
   const signed = isApproval ? tx.sealer.sign(collectSignedParts(row, { by: step.by, at })) : undefined;
   const event = await appendEvent(tx, { ...row, ...moved }, step.to, signed);
-  if (row.value_mac !== null && isFinal(step)) await destroyValue(tx, row);
+  // Only what was done, or may have been, can be undone: else the value of a variable is not kept.
+  const isUndone = ['denied', 'cancelled', 'expired', 'failed'].includes(step.to);
+  if (row.value_mac !== null && isUndone) await destroyValue(tx, row);
   const after = readOperation(tx.kinds, { ...row, ...moved }, [...events, event]);
   await refreshMessages(tx, after);
   // A step was told that the outcome is unknown.
@@ -131,11 +133,6 @@ export async function appendEvent(
   const event = { operation_id: id, seq, at, actor, what, outcome, key_id: keyId, mac };
   await db.insertInto('operation_events').values(event).execute();
   return event;
-}
-
-/** Only what was done, or may have been, can be undone: else the value of a variable is not kept. */
-function isFinal({ to }: Step): boolean {
-  return ['denied', 'cancelled', 'expired', 'failed'].includes(to);
 }
 
 export async function voidOperation(locked: LockedOperation, why: VoidReason) {

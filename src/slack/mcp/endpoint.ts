@@ -121,7 +121,9 @@ export function createMcpEndpoint(options: {
     if (![body].flat().every((one) => message.safeParse(one).success))
       return refuseRequest(400, 'Not a method of this server', -32601);
     // A person in Slack counts like a token: making the server for a request costs as much as a small command.
-    const asking = client ? undefined : findAsking([body].flat());
+    const asking = client
+      ? undefined
+      : [body].flat().flatMap((one) => slackCall.safeParse(one).data?.params._meta.slack ?? [])[0];
     const personWait = asking && visits.take(`${asking.team_id}/${asking.user_id}`);
     if (personWait !== undefined) return refuseFlood(personWait);
     protocol ??= createProtocol(call, log).catch((error: unknown) => {
@@ -173,10 +175,6 @@ const slackMeta = z.object({
 });
 
 const slackCall = z.object({ params: z.object({ _meta: slackMeta }) });
-
-function findAsking(messages: readonly unknown[]) {
-  return messages.flatMap((one) => slackCall.safeParse(one).data?.params._meta.slack ?? [])[0];
-}
 
 /** https://modelcontextprotocol.io/specification/2026-07-28 without sessions; loaded late, since it takes 14 MB. */
 async function createProtocol(call: ReturnType<typeof createToolCalls>, log: Log) {

@@ -74,7 +74,11 @@ export function createNativeBlocks({
       record(false);
       onRefused?.(method);
       log.warn(
-        { method, blocks: native.map(describe), reasons: readReasons(error) },
+        {
+          method,
+          blocks: native.map((one) => `${one.type}: ${isTable(one) ? one.caption : one.title}`),
+          reasons: refusal.safeParse(error).data?.data.response_metadata.messages,
+        },
         'Slack refused native blocks, sent words instead',
       );
       return sent;
@@ -94,14 +98,6 @@ function kindOf(block: NativeBlock): NativeKind {
   return isTable(block) ? 'table' : 'chart';
 }
 
-function describe(block: NativeBlock): string {
-  return `${block.type}: ${isTable(block) ? block.caption : block.title}`;
-}
-
 const refusal = z.object({
   data: z.object({ response_metadata: z.object({ messages: z.array(z.string()) }) }),
 });
-
-function readReasons(error: unknown): string[] | undefined {
-  return refusal.safeParse(error).data?.data.response_metadata.messages;
-}

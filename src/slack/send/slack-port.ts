@@ -207,7 +207,7 @@ async function upload(
     readonly signal: AbortSignal;
   },
 ): Promise<string> {
-  const length = await findLength(content);
+  const length = 'path' in content ? (await stat(content.path)).size : content.length;
   if (length === 0) throw fail('The file is empty, and Slack refuses empty files.');
   // The whole file first, so that no half of it is sent.
   if ('path' in content)
@@ -225,10 +225,6 @@ async function upload(
   const headers = { 'content-type': mimetype, 'content-length': String(length) };
   await sendBytes(content, { url, headers, signal: to.signal });
   return id;
-}
-
-async function findLength(source: Source): Promise<number> {
-  return 'path' in source ? (await stat(source.path)).size : source.length;
 }
 
 // An upload without progress for so long is aborted.

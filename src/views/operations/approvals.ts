@@ -14,12 +14,10 @@ import { capitalize, escapeMrkdwn, formatCode, join, unbold } from '../blocks/te
 import {
   byWorkflow,
   type DecisionLabels,
-  describeCount,
   describeMissing,
   describeOutcome,
   describePlainly,
   describeState,
-  describeVoidReason,
   nameInPlainText,
   nameRequester,
   nameVia,
@@ -29,6 +27,7 @@ import {
   type ShownOperation,
   undoButton,
   type VoidReason,
+  voidReasons,
   waitsForRequester,
 } from './describe.ts';
 
@@ -105,10 +104,6 @@ export function renderFormOffer(
   ]);
 }
 
-function countDependents(total: number): string {
-  return `${capitalize(pluralize(total, 'zone depends', 'zones depend'))} on it.`;
-}
-
 export function cancelButton(id: string): Button {
   return button('Cancel the request', 'approvals:cancel', id);
 }
@@ -126,7 +121,8 @@ function decisionButtons(operation: ShownOperation): Button[] {
   const { id, words } = operation;
   const { approve, deny } = words.labels ?? defaultLabels;
   const { zones } = words.consequences;
-  const dependents = zones && countDependents(zones.zonesTotal);
+  const dependents =
+    zones && `${capitalize(pluralize(zones.zonesTotal, 'zone depends', 'zones depend'))} on it.`;
   const warning = `It runs with the last approval: ${nameInPlainText(operation)}.`;
   return [
     runButton(approve.label, approve.actionId, operation, join([warning, dependents], ' ')),
@@ -141,15 +137,14 @@ function runButton(label: string, actionId: string, { id, words }: ShownOperatio
   return button(label, actionId, id, { style, confirm });
 }
 
-function checkButton(id: string): Button {
-  return button('Record what I found', 'approvals:check', id, { style: 'primary' });
-}
-
 /** Next steps after an end. Where the outcome is unknown a person looks first: another try could do it twice. */
 function nextSteps(operation: ShownOperation): KnownBlock {
   const { id, state } = operation;
   const canRetry = state === 'failed' || state === 'expired';
-  return actions(state === 'unknown' && checkButton(id), ...(canRetry ? retryButtons(operation) : []));
+  return actions(
+    state === 'unknown' && button('Record what I found', 'approvals:check', id, { style: 'primary' }),
+    ...(canRetry ? retryButtons(operation) : []),
+  );
 }
 
 function quoteReason({ reason, via }: Pick<ShownOperation, 'reason' | 'via'>): string {
@@ -301,7 +296,7 @@ export function renderAnswer(answer: ShownAnswer): Message {
   const { id, state } = operation;
   const request = operation.words.what;
   const requester = `<@${operation.requester.userId}>`;
-  const progress = `${describeCount(operation)}. It still needs ${describeMissing(operation)}.`;
+  const progress = `${operation.approvals.length} of ${operation.approvalsNeeded}. It still needs ${describeMissing(operation)}.`;
   switch (answer.kind) {
     case 'approved':
       return reply(state === 'proposed' ? `Counted: ${progress}` : `Approved. It runs now: ${request}.`);
@@ -339,9 +334,7 @@ export function renderAnswer(answer: ShownAnswer): Message {
         `It expired ${formatMoment(operation.expiresAt)}. Nothing was changed. ${requester} can ask again.`,
       );
     case 'void':
-      return reply(
-        `It is void and will not run: ${describeVoidReason(answer.why)}. ${requester} can ask again.`,
-      );
+      return reply(`It is void and will not run: ${voidReasons[answer.why]}. ${requester} can ask again.`);
   }
 }
 

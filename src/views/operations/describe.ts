@@ -159,10 +159,6 @@ export function describeState(operation: Parameters<typeof renderState>[0]): str
   return renderState(operation).replace(/^:\w+: /u, '');
 }
 
-export function describeCount({ approvals, approvalsNeeded }: ShownOperation): string {
-  return `${approvals.length} of ${approvalsNeeded}`;
-}
-
 export function describeMissing({ approvals, approvalsNeeded }: ShownOperation): string {
   const noun = approvals.length > 0 ? 'further approval' : 'approval';
   return pluralize(approvalsNeeded - approvals.length, noun);
@@ -208,7 +204,7 @@ function describeResult({ word, status, why, reason }: Outcome): string {
     case 'unanswered':
       return `The request was sent${http}, and no clear answer came back. ${checkIt}`;
     case 'void':
-      return `It is void and will not run: ${describeVoidReason(why)}. Request it again.`;
+      return `It is void and will not run: ${voidReasons[why ?? 'changed']}. Request it again.`;
     default:
       return results[word] ?? (reason ? `Reason: ${escapeMrkdwn(reason, 500)}` : '');
   }
@@ -231,10 +227,6 @@ export const voidReasons = {
 } as const;
 
 export type VoidReason = keyof typeof voidReasons;
-
-export function describeVoidReason(why: VoidReason = 'changed'): string {
-  return voidReasons[why];
-}
 
 export function retryButtons({ words }: ShownOperation): Button[] {
   return words.again === undefined ? [] : [commandButton('Try again (new approval)', words.again)];

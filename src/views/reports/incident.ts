@@ -90,7 +90,10 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     alert.paused && `:double_vertical_bar: Not checked while the alert is paused: ${doubt}`,
     acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
     isSnoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
-    !acknowledged && subject.names.map(mention).join(' '),
+    !acknowledged &&
+      subject.names
+        .map((id) => (isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`))
+        .join(' '),
   ];
   const next = subject.condition.next(figures.parts[0]);
   return message(unbold(text), [
@@ -110,10 +113,6 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     ),
     footer(alert, [at(incident.openedAt)]),
   ]);
-}
-
-function mention(id: string): string {
-  return isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`;
 }
 
 const snoozes = [

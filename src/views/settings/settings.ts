@@ -93,13 +93,9 @@ export function renderWaiting(operation: ShownOperation, admins: readonly string
       section(`:hourglass_flowing_sand: *${text}*`),
       section(operation.words.consequences.text),
       actions(cancelButton(operation.id)),
-      context(renderExpiry(operation)),
+      context(`Expires ${formatMoment(operation.expiresAt)}, or when the settings change first.`),
     ]),
   );
-}
-
-function renderExpiry({ expiresAt }: ShownOperation): string {
-  return `Expires ${formatMoment(expiresAt)}, or when the settings change first.`;
 }
 
 export function describeSettingsChange(
@@ -252,7 +248,7 @@ function describeChange(change: Change, groupName: Consequences['groupName']): s
     }
     case 'value': {
       const [from, to] = [change.from, change.to].map((value) =>
-        change.field === 'assistant' ? describeAssistant(value) : describeValue(value),
+        change.field === 'assistant' ? (assistantLabels[String(value)] ?? 'off') : describeValue(value),
       );
       return `${settingFields[change.field][2]}: ${from} → *${to}*`;
     }
@@ -279,10 +275,6 @@ const assistantLabels: Readonly<Record<string, string>> = {
   reading: 'may read',
   proposing: 'may read, and ask for changes',
 };
-
-function describeAssistant(mode: unknown): string {
-  return assistantLabels[String(mode)] ?? 'off';
-}
 
 function describeValue(value: string | number | boolean | undefined): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off';

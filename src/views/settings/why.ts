@@ -56,7 +56,9 @@ function nameAdmins(admins: readonly string[], reader: string): string {
 }
 
 export function renderWhichCommand(): Message {
-  const examples = ['zones', 'export', 'variable', 'volume delete'].map(whyButton);
+  const examples = ['zones', 'export', 'variable', 'volume delete'].map((name, nth) =>
+    commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth),
+  );
   return say('Which command? For example `/cdn why volume delete`.', actions(...examples));
 }
 
@@ -65,10 +67,6 @@ export function renderWhichPerson(name: string, action: string): Message {
   const text = `I can’t tell who ${formatCode(name, 40)} is.`;
   const picker = { type: 'users_select', action_id: action, placeholder: plain('Pick a person') } as const;
   return message(text, [section(`${text} Pick the person:`), actions(picker)]);
-}
-
-function whyButton(name: string, nth: number): Button {
-  return commandButton(`Why ${truncate(name, 60)}`, `why ${name}`, nth);
 }
 
 const titles: Readonly<Record<Decision['trace'][number]['rule'], string>> = {

@@ -20,7 +20,6 @@ import {
 import * as forms from '../../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../../define.ts';
 import { rememberUse } from '../../names.ts';
-import type { Words } from '../../words.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
 import {
   findNamedTargets,
@@ -174,7 +173,7 @@ const variableCommand: Command = {
   label: 'Set a variable',
   examples: ['variable', 'variable 301 12', 'variable FEATURE_X', 'variable undo'],
   needs: 'change',
-  modal: (words) => (isUndo(words) ? undefined : forms.variableBusy),
+  modal: ({ text }) => (/^undo$/iu.test(text) ? undefined : forms.variableBusy),
   async load(words, context) {
     const [typed, ...rest] = words.list;
     if (typed === undefined) return forms.renderVariableForm({});
@@ -227,10 +226,6 @@ const typeAction: Action = {
     return forms.renderVariableForm({ scriptId, variableId, required, metadata: asked.join(' ') }, known);
   },
 };
-
-function isUndo({ list }: Words): boolean {
-  return list.length === 1 && list[0]?.toLowerCase() === 'undo';
-}
 
 async function loadKnown(
   { scriptId, variableId }: { readonly scriptId: string; readonly variableId: string | undefined },

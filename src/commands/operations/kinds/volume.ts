@@ -12,7 +12,6 @@ import { checkIt, describeVolumeConsequences, renderSent } from '../../../views/
 import * as forms from '../../../views/operations/forms.ts';
 import { type Command, type Context, defineForm, type Feature } from '../../define.ts';
 import { resolveAppToDelete } from '../../names.ts';
-import type { Words } from '../../words.ts';
 import { loadAffectedByVolume } from '../../zones/lookup.ts';
 import { findApprovalNeeds, proposeChange, reasonField } from '../propose.ts';
 import { type Kind, readShown } from './kind.ts';
@@ -83,7 +82,8 @@ const volumeCommand: Command = {
   label: 'Delete a volume',
   examples: ['volume delete', 'volume delete app0api00000001 my-data-volume'],
   needs: 'destroy',
-  modal: (words) => (isDelete(words) ? forms.volumeBusy : undefined),
+  modal: ({ list: [verb = 'delete'] }) =>
+    /^(?:delete|remove|rm)$/iu.test(verb) ? forms.volumeBusy : undefined,
   load: async (words, context) => {
     const [, first, second] = words.list;
     // A single word with a dash in it is the ID of a volume: those of apps are letters and digits.
@@ -99,10 +99,6 @@ const volumeCommand: Command = {
     throw new UserError('A volume can only be deleted.', 'Type `/cdn volume delete`.');
   },
 };
-
-function isDelete({ list }: Words): boolean {
-  return ['delete', 'remove', 'rm'].includes(list[0]?.toLowerCase() ?? 'delete');
-}
 
 /** An id that leads to another path is refused before approvers are asked. */
 function isTextId(value: string): boolean {

@@ -63,7 +63,7 @@ async function checkApps(
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Edit the alert to choose apps.');
   const left = facts.of - facts.read.length - facts.failures.length;
   const limit = `not checked: an alert covers ${formatInteger(mostApps)}`;
-  return judgeEach(facts, nameApp, {
+  return judgeEach(facts, (id) => truncate(`app ${id}`, 60), {
     notes: [
       ...(left > 0 ? [toNote(formatCount(left, 'further app'), limit)] : []),
       ...listMissing([], facts.skipped),
@@ -73,10 +73,6 @@ async function checkApps(
     refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Check the app itself.'),
     judge: (app) => ({ wrongIf, ...judge(app) }),
   });
-}
-
-function nameApp(id: string): string {
-  return truncate(`app ${id}`, 60);
 }
 
 const ofApps = {

@@ -61,7 +61,8 @@ export function describeRate(
   unit: string,
   previous?: string,
 ): string {
-  const words = compared && !isAllZero(compared) ? describeChange(compared, previous) : '';
+  const isZero = compared?.now === 0 && (compared.before ?? 0) === 0;
+  const words = compared && !isZero ? describeChange(compared, previous) : '';
   return compared && words ? `${format(compared.now)} ${unit}: ${words}` : '';
 }
 
@@ -81,10 +82,6 @@ export function formatDifference(now: number, before: number | undefined, format
   const by = now - (before ?? now);
   const words = format(Math.abs(by));
   return words === format(0) ? '' : ` (${by > 0 ? '+' : '−'}${words})`;
-}
-
-function isAllZero({ now, before = 0 }: Comparison): boolean {
-  return now === 0 && before === 0;
 }
 
 export function isIncrease({ now, before = 0 }: Comparison): boolean {
