@@ -8,6 +8,7 @@ import { UserError } from '../errors.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderApiKeys } from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/blocks.ts';
+import { renderSkeleton } from '../views/blocks/inputs.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
 import { cancelUnbegun } from './operations/execute.ts';
@@ -102,7 +103,7 @@ export const connect: Feature = {
       id: 'connect:submit',
       needs: 'none',
       fields: z.object({ accessKey }),
-      loadingView: views.renderChecking(),
+      loadingView: renderSkeleton('Connect a bunny.net key', 'Checking the key…'),
       run: ({ accessKey }, context) => checkAndLink(accessKey, context),
       changesHome: true,
       takesKeys: true,

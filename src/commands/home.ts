@@ -1,6 +1,7 @@
 import type { HomeView } from '@slack/types';
 import { tenantId } from '../auth/identity.ts';
 import { computeRights, decide } from '../auth/policy/policy.ts';
+import { renderSkeleton } from '../views/blocks/inputs.ts';
 import * as views from '../views/home.ts';
 import { findPausing } from './connect.ts';
 import type { Context, Feature } from './define.ts';
@@ -13,7 +14,7 @@ export const homeTab: Feature = {
     {
       id: 'home:menu',
       needs: 'none',
-      modal: () => views.menuSkeleton,
+      modal: () => renderSkeleton('CDN', 'Loading your commands…'),
       load: async (_, context) => {
         const { linked, commands } = await findAllowed(context);
         return views.renderMenu(commands, linked);

@@ -107,8 +107,6 @@ export function renderMenu(commands: readonly CommandSummary[], linked: boolean)
   ]);
 }
 
-export const menuSkeleton = modal({ title: 'CDN' }, [section('Loading your commands…')]);
-
 export function renderFailedSection(name: string, failed: Failure): KnownBlock[] {
   return [
     section(`*${escapeMrkdwn(name.replaceAll('-', ' '))}*`),

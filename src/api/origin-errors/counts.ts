@@ -99,7 +99,7 @@ export function createOriginErrorCounter(options: {
       }
       return {
         total: whole.count,
-        kinds: ranked.map(({ sample: _, places, ...kind }): Kind => ({ ...kind, places: rank(places) })),
+        kinds: ranked.map(toKind),
         prefixes: rank(prefixes).slice(0, shownPrefixes),
         prefixCount: prefixes.size,
         hours: [...hours],
@@ -112,6 +112,10 @@ export function createOriginErrorCounter(options: {
       };
     },
   };
+}
+
+function toKind({ errorCode, statusCode, count, first, last, places }: Tally): Kind {
+  return { errorCode, statusCode, count, first, last, places: rank(places) };
 }
 
 function countPlace({ places }: Tally, place: string, times: number): void {

@@ -5,6 +5,7 @@ import { UserError } from '../../errors.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type FormResult, say } from '../../views/blocks/blocks.ts';
+import { renderSkeleton } from '../../views/blocks/inputs.ts';
 import { formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/exports/exports.ts';
 import * as forms from '../../views/exports/form.ts';
@@ -16,6 +17,7 @@ import { assertMayPost, findPlace, splitTarget } from '../share.ts';
 import { toWords, type Words } from '../words.ts';
 
 const mostListed = 10;
+const opening = renderSkeleton(forms.title, 'Opening the form…');
 
 const exportCommand: Command = {
   name: 'export',
@@ -25,7 +27,7 @@ const exportCommand: Command = {
   label: 'Export events',
   examples: ['export 501 last 6h in #ops', 'export 501 2026-11-20 10:00..12:00', 'export list'],
   needs: 'export',
-  modal: (words) => (isList(words) ? undefined : forms.exportSkeleton()),
+  modal: (words) => (isList(words) ? undefined : opening),
   load: async (words, context) => forms.renderExportForm(await fillForm(words, context)),
   async run(_words, { exports, person, now }) {
     return views.renderExportList(await exports.list(person, mostListed), now());
@@ -126,7 +128,7 @@ async function createForm({ person, people, now }: Context, shieldZoneId: string
 const form: Form = {
   id: 'event-logs:submit',
   needs: 'export',
-  loadingView: forms.exportBusy(),
+  loadingView: renderSkeleton(forms.title, 'Starting the export…', 'event-logs:busy'),
   again: () => ['help:run', 'export'],
   read: readExport,
   async run(values, context): Promise<FormResult> {
@@ -170,7 +172,7 @@ async function findPressed(id: string, { exports, person }: Context): Promise<vi
 const change: Action = {
   id: 'event-logs:change',
   needs: 'export',
-  modal: () => forms.exportSkeleton(),
+  modal: () => opening,
   async load(value, context) {
     const { request, channel } = await findPressed(value, context);
     const form = await createForm(context, request.shieldZoneId);

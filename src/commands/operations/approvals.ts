@@ -4,6 +4,7 @@ import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideApproval } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
+import { renderSkeleton } from '../../views/blocks/inputs.ts';
 import * as lists from '../../views/operations/approvals.ts';
 import { describeState, waitsForRequester } from '../../views/operations/describe.ts';
 import * as forms from '../../views/operations/forms.ts';
@@ -89,7 +90,7 @@ export async function renderPress(answer: Answer, context: Context): Promise<Mes
 const denyAction: Action = {
   id: 'approvals:deny',
   needs: 'none',
-  modal: () => forms.renderSkeleton('Deny the request'),
+  modal: () => renderSkeleton('Deny the request'),
   async load(id, context) {
     const operation = await findInState('proposed', id, context, 'There is nothing left to deny');
     await assertMayDecide(operation, context);
@@ -119,7 +120,7 @@ const cancelAction: Action = {
 const checkAction: Action = {
   id: 'approvals:check',
   needs: 'none',
-  modal: () => forms.renderSkeleton('Was it done?'),
+  modal: () => renderSkeleton('Was it done?'),
   async load(id, context) {
     const operation = await findInState('unknown', id, context, 'There is nothing to check');
     if (operation.requester.userId !== context.person.userId) await assertMayDecide(operation, context);

@@ -8,9 +8,10 @@ import { readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { FormResult, Message } from '../../views/blocks/blocks.ts';
 import { openAgain } from '../../views/blocks/failure.ts';
 import { formatCount } from '../../views/blocks/format.ts';
+import { renderSkeleton } from '../../views/blocks/inputs.ts';
 import { capitalize, formatCode } from '../../views/blocks/text.ts';
 import * as views from '../../views/reports/card.ts';
-import { type FormNotes, reportSkeleton } from '../../views/reports/form.ts';
+import type { FormNotes } from '../../views/reports/form.ts';
 import {
   type AlertOrder,
   canBeTakenOver,
@@ -131,7 +132,7 @@ export function defineReportFeature<Kind extends ReportKind>(kind: Kind, about: 
     modal(words) {
       const { verb, id } = readWords(words);
       const opens = verb === 'new' || (verb === 'edit' && id !== undefined);
-      return opens ? reportSkeleton(kind, `${capitalize(verb)} ${kind}`) : undefined;
+      return opens ? renderSkeleton(`${capitalize(verb)} ${kind}`) : undefined;
     },
     load(words, context) {
       const { verb, id = '', about } = readWords(words);
@@ -392,7 +393,7 @@ function createForm<Kind extends ReportKind>(
     {
       id: `${kind}s:edit`,
       needs: 'read',
-      modal: () => reportSkeleton(kind, `Edit ${kind}`),
+      modal: () => renderSkeleton(`Edit ${kind}`),
       load: openEdit,
     },
     {
@@ -408,7 +409,7 @@ function createForm<Kind extends ReportKind>(
     {
       id: `${kind}s:${preview.verb}`,
       needs: 'read',
-      modal: () => reportSkeleton(kind, preview.title),
+      modal: () => renderSkeleton(preview.title),
       async load(_value, context) {
         const read = schema.safeParse(context.modal?.fields ?? {});
         if (read.success) return preview.load(read.data, await findEdited(context), context);
@@ -421,7 +422,7 @@ function createForm<Kind extends ReportKind>(
     id: `${kind}s:submit`,
     needs: 'read',
     fields: schema,
-    loadingView: { ...reportSkeleton(kind), callback_id: `${kind}s:busy` },
+    loadingView: renderSkeleton(capitalize(kind)),
     changesHome: true,
     again: (_, note) => ['help:run', note ? `${kind} edit ${note.split('|')[0]}` : `${kind} new`],
     run: save,

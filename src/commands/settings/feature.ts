@@ -13,6 +13,7 @@ import {
 import { UserError } from '../../errors.ts';
 import type { FormResult } from '../../views/blocks/blocks.ts';
 import { formatInteger } from '../../views/blocks/format.ts';
+import { renderSkeleton } from '../../views/blocks/inputs.ts';
 import { probes, renderFindings } from '../../views/doctor.ts';
 import { renderAnswer } from '../../views/operations/approvals.ts';
 import * as views from '../../views/settings/settings.ts';
@@ -22,6 +23,8 @@ import { voidOvertaken } from '../operations/execute.ts';
 import { findLowering, type Lowering, settingsChange, writeFacts } from '../operations/kinds/settings.ts';
 import { assertAllowed, proposeChange, waitForOutcome } from '../operations/propose.ts';
 
+const reading = 'Reading the settings…';
+
 const settingsCommand: Command = {
   name: 'settings',
   aliases: ['policy', 'config'],
@@ -29,7 +32,7 @@ const settingsCommand: Command = {
   summary: 'Who may do what, where, and who has to approve it',
   examples: ['settings', 'settings approvals'],
   needs: 'admin',
-  modal: () => views.renderSettingsSkeleton('Reading the settings'),
+  modal: () => renderSkeleton('Settings', reading),
   async load({ list: [word = ''] }, context) {
     const shown = findSection(word);
     return shown ? loadForm(shown, context) : views.renderSettingsSummary(await loadSettings(context));
@@ -39,8 +42,7 @@ const settingsCommand: Command = {
 const editAction: Action = {
   id: 'settings:edit',
   needs: 'admin',
-  modal: (value) =>
-    views.renderSettingsSkeleton('Reading the settings', views.sectionTitles[findSection(value) ?? 'people']),
+  modal: (value) => renderSkeleton(views.sectionTitles[findSection(value) ?? 'people'], reading),
   load: (value, context) => loadForm(findSection(value) ?? 'people', context),
 };
 
@@ -131,7 +133,7 @@ function merge(before: Policy, values: Values): Policy {
 const reviewAction: Action = {
   id: 'settings:review',
   needs: 'admin',
-  modal: () => views.renderSettingsSkeleton('Reading the settings', 'What would change'),
+  modal: () => renderSkeleton('What would change', reading),
   async load(_, context) {
     const read = fields.safeParse(context.modal?.fields ?? {});
     if (!read.success) {
@@ -205,7 +207,7 @@ const settingsForm = defineForm({
   id: 'settings:submit',
   needs: 'admin',
   fields,
-  loadingView: views.renderSettingsSkeleton('Saving'),
+  loadingView: renderSkeleton('Settings', 'Saving…'),
   again: (fields) => ['settings:edit', views.findSectionOf(Object.keys(fields))],
   changesHome: true,
   async run(values, context: Context) {

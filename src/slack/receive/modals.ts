@@ -11,7 +11,7 @@ import { allowSecrets } from '../../secrets/secret.ts';
 import { limits, type Message, section } from '../../views/blocks/blocks.ts';
 import { readPressed } from '../../views/blocks/buttons.ts';
 import { addFailure, openAgain } from '../../views/blocks/failure.ts';
-import { modal } from '../../views/blocks/inputs.ts';
+import { modal, renderSkeleton } from '../../views/blocks/inputs.ts';
 import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
@@ -37,6 +37,8 @@ export interface Origin {
   readonly newModal?: string | undefined;
 }
 
+export const working = 'Working on it…';
+
 /** A modal that must be loaded opens as a skeleton before any look-up, since a trigger lives for three seconds. */
 export function createModalFlow<Input>(entry: Opening<Input>, input: Input, origin: Origin) {
   const { triggerId, place, below, newModal, written = '' } = origin;
@@ -47,7 +49,9 @@ export function createModalFlow<Input>(entry: Opening<Input>, input: Input, orig
   const findSkeleton = (setup: Setup): ModalView | undefined => {
     const view = entry.modal?.(input, setup);
     if (view) return entry.load || origin.opensEarly ? view : undefined;
-    return entry.run && below && newModal !== undefined ? renderWaiting(newModal) : undefined;
+    return entry.run && below && newModal !== undefined
+      ? renderSkeleton(capitalize(newModal), working)
+      : undefined;
   };
   const show = async (viewId: string, view: ModalView, turn: Interaction, hash?: string): Promise<void> => {
     await updateModal(await turn.client(), viewId, writeModalState(view, place), hash);
@@ -106,10 +110,6 @@ export function answerInModal(
     const isShown = await allowSecrets(message.carries ?? [], update).catch(notShown);
     return isShown || plain(message);
   });
-}
-
-export function renderWaiting(title: string): ModalView {
-  return toModal(capitalize(title), { text: 'Working on it…' });
 }
 
 export type SubmittedView = Pick<ViewOutput, 'id' | 'callback_id'> & Partial<ViewOutput>;

@@ -23,6 +23,7 @@ import { parseWords, stripDecoration } from '../../commands/words.ts';
 import { UserError } from '../../errors.ts';
 import { readChoice } from '../../views/blocks/buttons.ts';
 import { addTyped, openAgain } from '../../views/blocks/failure.ts';
+import { renderSkeleton } from '../../views/blocks/inputs.ts';
 import { createNotes, stillReading } from '../../views/blocks/menu.ts';
 import { stripMarkup } from '../../views/blocks/text.ts';
 import { readNativeOffer } from '../../views/conversation.ts';
@@ -40,12 +41,12 @@ import {
   readModalState,
   readValue,
   refill,
-  renderWaiting,
   type SubmittedView,
   showInForm,
   toBlockErrors,
   toModal,
   updateModal,
+  working,
   writeAgain,
   writeModalState,
 } from './modals.ts';
@@ -238,7 +239,7 @@ export function readForm(view: SubmittedView, now: Date): { form?: Form; values?
   if ('errors' in read)
     return { reply: { response_action: 'errors', errors: toBlockErrors(read.errors, view) } };
   if (!staysOpen(form, view)) return { form, values: read.values };
-  const waiting = form.loadingView ?? renderWaiting(view.title?.text ?? 'CDN');
+  const waiting = form.loadingView ?? renderSkeleton(view.title?.text ?? 'CDN', working);
   return { form, values: read.values, reply: { response_action: 'update', view: waiting } };
 }
 

@@ -26,6 +26,11 @@ export function modal(
   });
 }
 
+/** Stands while something is looked up or done. */
+export function renderSkeleton(title: string, text = 'One moment…', callbackId?: string): ModalView {
+  return modal({ title, callbackId }, [section(`:hourglass_flowing_sand: ${text}`)]);
+}
+
 export function formResult(
   settings: Modal,
   text: string,

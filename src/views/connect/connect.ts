@@ -76,12 +76,6 @@ export function renderConnectedOnPage({ fingerprint, zones }: Connected): Messag
   ]);
 }
 
-export function renderChecking(): ModalView {
-  return modal({ callbackId: 'connect:busy', title: 'Connect a bunny.net key' }, [
-    section('Checking the key…'),
-  ]);
-}
-
 export function renderConnected({ fingerprint, zones }: Connected): FormResult {
   const text = `Connected. Your key sees ${zones}.`;
   return formResult({ callbackId: 'connect:done', title: 'Connected' }, text, [

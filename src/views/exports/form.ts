@@ -25,20 +25,7 @@ export interface ExportForm {
 export const filterFields = ['action', 'country', 'ip', 'ruleId', 'url', 'ua', 'asn', 'feature', 'ja4'];
 export const filterOps = ['in', 'eq', 'contains', 'wildcard', 'cidr'];
 
-const title = 'Export events';
-
-/** Opens at once; the form needs the person's time zone. */
-export function exportSkeleton(): ModalView {
-  return waiting('Opening the form…', 'event-logs:opening');
-}
-
-export function exportBusy(): ModalView {
-  return waiting('Starting the export…', 'event-logs:busy');
-}
-
-function waiting(text: string, callbackId: string): ModalView {
-  return modal({ title, callbackId }, [section(`:hourglass_flowing_sand: ${text}`)]);
-}
+export const title = 'Export events';
 
 export function exportStarted(message: Message): FormResult {
   const settings = { title, callbackId: 'event-logs:started', close: 'Done' };

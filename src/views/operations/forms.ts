@@ -2,7 +2,7 @@ import type { KnownBlock, ModalView } from '@slack/types';
 import { limits, picked, section } from '../blocks/blocks.ts';
 import { button } from '../blocks/buttons.ts';
 import { formatCount } from '../blocks/format.ts';
-import { input, modal, option, searchSelect, select, textInput } from '../blocks/inputs.ts';
+import { input, modal, option, renderSkeleton, searchSelect, select, textInput } from '../blocks/inputs.ts';
 import { escapeMrkdwn, formatCode, truncate } from '../blocks/text.ts';
 import {
   type ApprovalNeeds,
@@ -90,12 +90,8 @@ function renderPreview({ shown, needs, changed }: VolumePreview): KnownBlock[] {
   return changed ? [section(isChanged), ...blocks] : blocks;
 }
 
-export const volumeBusy = renderSkeleton(
-  'Delete a volume',
-  'Close',
-  'Looking up the impact and who has to approve…',
-);
-export const variableBusy = renderSkeleton('Set a variable', 'Close');
+export const volumeBusy = renderSkeleton('Delete a volume', 'Looking up the impact and who has to approve…');
+export const variableBusy = renderSkeleton('Set a variable');
 
 /** An untouched menu counts as a choice: unchanged members are not sent. */
 const requiredOptions = [
@@ -198,8 +194,4 @@ export function renderCheckForm(
     section(look),
     input('seen', 'What did you find?', { type: 'radio_buttons', options }),
   ]);
-}
-
-export function renderSkeleton(title: string, close = 'Back', text = 'One moment…'): ModalView {
-  return modal({ title, close }, [section(text)]);
 }

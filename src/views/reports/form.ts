@@ -49,10 +49,6 @@ function createReader(values: Values) {
   return { all, one: (name: string): string | undefined => all(name)[0] };
 }
 
-export function reportSkeleton(kind: 'digest' | 'alert', title = capitalize(kind)): ModalView {
-  return modal({ title, callbackId: `${kind}s:opening` }, [section(':hourglass_flowing_sand: One moment…')]);
-}
-
 function renderForm(
   kind: 'digest' | 'alert',
   { note, says }: FormNotes,

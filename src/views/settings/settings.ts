@@ -367,10 +367,6 @@ function describeSections({ policy, groups }: ShownSettings): Readonly<Record<Se
   };
 }
 
-export function renderSettingsSkeleton(doing: string, title = 'Settings'): ModalView {
-  return modal({ title, callbackId: 'settings:opening' }, [section(`:hourglass_flowing_sand: ${doing}…`)]);
-}
-
 export const mostEntries = 50;
 
 export function findSectionOf(fields: readonly string[]): SettingsSection {

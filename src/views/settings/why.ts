@@ -1,4 +1,3 @@
-import type { Button } from '@slack/types';
 import type { MissingScope } from '../../auth/identity.ts';
 import type { Decision, Right, Rights } from '../../auth/policy/policy.ts';
 import { actions, type Message, message, plain, say, section } from '../blocks/blocks.ts';

@@ -7,9 +7,10 @@ import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
-import type { FormResult, Message } from '../../../views/blocks/blocks.ts';
+import { type FormResult, type Message, section } from '../../../views/blocks/blocks.ts';
 import { addFailure } from '../../../views/blocks/failure.ts';
 import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
+import { modal } from '../../../views/blocks/inputs.ts';
 import { formatCode, join } from '../../../views/blocks/text.ts';
 import { renderProposed, renderUndoOffer } from '../../../views/operations/approvals.ts';
 import {
@@ -338,7 +339,7 @@ const previewAction: Action = {
     const scriptId = scriptIdField.safeParse(context.modal?.fields['scriptId']).data;
     if (scriptId === undefined) throw new UserError('No script ID yet.', 'Go back, type it and try again.');
     const affected = await loadAffectedByScript(scriptId, context);
-    return forms.renderSkeleton('Who runs it', 'Back', describeScriptConsequences(affected));
+    return modal({ title: 'Who runs it', close: 'Back' }, [section(describeScriptConsequences(affected))]);
   },
 };
 

@@ -4,7 +4,7 @@ import { tenantId } from '../../../auth/identity.ts';
 import { isTimeZone } from '../../../lib/time-zone.ts';
 import { type Message, say } from '../../../views/blocks/blocks.ts';
 import { andMore, formatInteger } from '../../../views/blocks/format.ts';
-import { option } from '../../../views/blocks/inputs.ts';
+import { option, renderSkeleton } from '../../../views/blocks/inputs.ts';
 import { createNotes, maxOptions } from '../../../views/blocks/menu.ts';
 import { formatCode } from '../../../views/blocks/text.ts';
 import { matchesKnown } from '../../../views/names.ts';
@@ -132,7 +132,7 @@ async function preview(
 const openOwn: Action = {
   id: 'digests:look',
   needs: 'read',
-  modal: () => views.reportSkeleton('digest', 'Open with my key'),
+  modal: () => renderSkeleton('Open with my key'),
   load: async (id, context) => preview(await findReport('digest', id, context), context),
 };
 
