@@ -11,6 +11,11 @@ export function tenantId({ enterpriseId, teamId }: Installation): string {
   return enterpriseId ?? teamId;
 }
 
+/** Under which a person’s rows are found. */
+export function ofPerson(person: Person) {
+  return { tenant: tenantId(person), user_id: person.userId };
+}
+
 export function toPersonColumns(person: Person) {
   const { enterpriseId = null, teamId, userId } = person;
   return { tenant: tenantId(person), enterprise_id: enterpriseId, team_id: teamId, user_id: userId };

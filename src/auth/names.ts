@@ -2,7 +2,7 @@ import { cleanName, looksLikeId, toNameKey } from '../lib/names.ts';
 import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
-import { type Person, tenantId } from './identity.ts';
+import { ofPerson, type Person, tenantId } from './identity.ts';
 
 export const namedKinds = ['app', 'script', 'shield'] as const;
 export type NamedKind = (typeof namedKinds)[number];
@@ -46,7 +46,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     db
       .selectFrom('recent_ids')
       .select('id')
-      .where((is) => is.and({ tenant: tenantId(person), user_id: person.userId, kind }))
+      .where((is) => is.and({ ...ofPerson(person), kind }))
       .orderBy('used_at', 'desc')
       .limit(maxRecent);
 
@@ -126,7 +126,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       });
     },
     async use(person: Person, kind: NamedKind, id: string): Promise<void> {
-      const place = { tenant: tenantId(person), user_id: person.userId, kind };
+      const place = { ...ofPerson(person), kind };
       const used_at = now();
       await db
         .insertInto('recent_ids')

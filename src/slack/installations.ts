@@ -186,6 +186,17 @@ export function readSlackError(error: unknown): string | undefined {
   return slackError.safeParse(error).data?.data.error;
 }
 
+/** False where what a call is about is there no more. */
+export async function isThere(call: Promise<unknown>): Promise<boolean> {
+  try {
+    await call;
+    return true;
+  } catch (error) {
+    if (readCode(readSlackError(error)) !== 'absent') throw error;
+    return false;
+  }
+}
+
 // Not a page that stands in the place of an answer.
 const slackError = z.object({ data: z.object({ error: z.string().regex(/^\w{1,80}$/u) }) });
 

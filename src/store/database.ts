@@ -116,8 +116,10 @@ export async function findExistingTables(db: Db): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-export async function takeLock(trx: Trx, name: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(trx);
+export async function takeLock(trx: Trx, name: string, mode: '' | '_shared' = ''): Promise<void> {
+  await sql`select pg_advisory_xact_lock${sql.raw(mode)}(hashtextextended(${`cdn-chatops/${name}`}, 0))`.execute(
+    trx,
+  );
 }
 
 /** True for one caller with this id among all processes. Ids are kept for a day, or until they are released. */

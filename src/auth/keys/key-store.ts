@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sql } from 'kysely';
 import { UserError } from '../../errors.ts';
 import type { Secret } from '../../secrets/secret.ts';
-import type { Db, Trx } from '../../store/schema.ts';
+import { takeLock } from '../../store/database.ts';
+import type { Db } from '../../store/schema.ts';
 import { type Audit, type AuditInput, createAudit } from '../audit/audit.ts';
 import { type Person, tenantId } from '../identity.ts';
 import {
@@ -59,7 +59,8 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
       const { tenant, userId } = slot;
       const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
       await db.transaction().execute(async (trx) => {
-        await lockLinking(trx, tenant, 'shared');
+        // Linking shares the lock; destroying the keys of a tenant waits for all of it.
+        await takeLock(trx, `link/${tenant}`, '_shared');
         const row = {
           team_id: person.teamId,
           fingerprint: linked.fingerprint,
@@ -107,7 +108,7 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
     },
     async forgetTenant(tenant: string, reason: KeyChangeReason = {}): Promise<number> {
       return db.transaction().execute(async (trx) => {
-        await lockLinking(trx, tenant, 'exclusive');
+        await takeLock(trx, `link/${tenant}`);
         const rows = trx.selectFrom('linked_keys').select(['tenant', 'user_id as userId']);
         const owners = await rows.where('tenant', '=', tenant).orderBy('user_id').execute();
         for (const owner of owners) await destroySlot(trx, linkedKeysTable, owner, now());
@@ -133,12 +134,6 @@ export async function requireKey(keyStore: Pick<KeyStore, 'reveal'>, person: Per
     'Connect one, then ask again.',
     'connect',
   );
-}
-
-/** Linking shares the lock; destroying the keys of a tenant waits for all of it. */
-async function lockLinking(trx: Trx, tenant: string, mode: 'shared' | 'exclusive'): Promise<void> {
-  const lock = mode === 'shared' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
-  await sql`select ${sql.raw(lock)}(hashtextextended(${`cdn-chatops/link/${tenant}`}, 0))`.execute(trx);
 }
 
 function keyEvent(

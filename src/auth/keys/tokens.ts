@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { dayMs, minuteMs } from '../../lib/time.ts';
 import { registerSecret } from '../../secrets/secret.ts';
 import type { Db } from '../../store/schema.ts';
-import { type Person, readPerson, tenantId, toPersonColumns } from '../identity.ts';
+import { ofPerson, type Person, readPerson, tenantId, toPersonColumns } from '../identity.ts';
 import type { Sealer } from './sealing.ts';
 
 export interface KeyPage {
@@ -199,8 +199,4 @@ export function createClientTokens({ db, now }: { readonly db: Db; readonly now:
       return numDeletedRows > 0n;
     },
   };
-}
-
-function ofPerson(person: Person) {
-  return { tenant: tenantId(person), user_id: person.userId };
 }

@@ -1,7 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { isObject } from '../../api/http/errors.ts';
-import { type Person, readPerson, tenantId } from '../../auth/identity.ts';
+import { ofPerson, type Person, readPerson, tenantId } from '../../auth/identity.ts';
 import type { Actor, Decision, Policy } from '../../auth/policy/policy.ts';
 import { type Json, parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -83,10 +83,9 @@ export async function findOperation(find: Find, tenant: string, id: string): Pro
 }
 
 export function findRequestedBy(find: Find, person: Person, most: number): Promise<Operation[]> {
-  const own = { tenant: tenantId(person), user_id: person.userId };
   return readOperations(find, (rows) =>
     rows
-      .where((is) => is.and(own))
+      .where((is) => is.and(ofPerson(person)))
       .orderBy('created_at', 'desc')
       .orderBy('id')
       .limit(most),

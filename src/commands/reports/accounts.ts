@@ -5,7 +5,7 @@ import { ApiError } from '../../api/http/errors.ts';
 import type { ErrorBudget } from '../../api/http/request.ts';
 import { createSeenIds } from '../../api/origin-errors/counts.ts';
 import type { OriginErrors } from '../../api/origin-errors/origin-errors.ts';
-import { type Person, personKey, tenantId } from '../../auth/identity.ts';
+import { ofPerson, type Person, personKey, tenantId } from '../../auth/identity.ts';
 import { type KeyStore, requireKey } from '../../auth/keys/key-store.ts';
 import type { OffboardingHook } from '../../auth/offboarding.ts';
 import { UserError } from '../../errors.ts';
@@ -186,7 +186,7 @@ async function countRequest(db: Db, person: Person, now: Date): Promise<void> {
   const hour = new Date(Math.floor(now.getTime() / hourMs) * hourMs);
   const counted = await db
     .insertInto('read_budgets')
-    .values({ tenant: tenantId(person), user_id: person.userId, hour, requests: 1 })
+    .values({ ...ofPerson(person), hour, requests: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant', 'user_id', 'hour'])
@@ -381,7 +381,7 @@ async function findDays(
       'noticed',
       is.case().when('day', '>=', oldest).then(is.ref('body')).end().as('body'),
     ])
-    .where((is) => is.and({ ...ownerOf(person), zone_id: zoneId, fingerprint }))
+    .where((is) => is.and({ ...ofPerson(person), zone_id: zoneId, fingerprint }))
     .where('day', '>=', shiftDay(toUtcDay(at), -rememberedDays))
     .execute();
   return rows.map(({ day, read_at, noticed, body }) => ({
@@ -407,7 +407,7 @@ async function storeDay(
   };
   await db
     .insertInto('error_days')
-    .values({ ...ownerOf(person), zone_id: zoneId, day, ...reading })
+    .values({ ...ofPerson(person), zone_id: zoneId, day, ...reading })
     .onConflict((conflict) =>
       conflict
         .columns(['tenant', 'user_id', 'zone_id', 'day'])
@@ -422,10 +422,6 @@ async function storeDay(
     .execute();
 }
 
-function ownerOf(person: Person) {
-  return { tenant: tenantId(person), user_id: person.userId };
-}
-
 /** Errors of zones since a moment, as far as jobs of this person have read logs since then. */
 async function sumRecentErrors(
   db: Db,
@@ -435,7 +431,7 @@ async function sumRecentErrors(
   const rows = await db
     .selectFrom('error_days')
     .select(['zone_id', 'day', 'body'])
-    .where((is) => is.and({ ...ownerOf(person), fingerprint }))
+    .where((is) => is.and({ ...ofPerson(person), fingerprint }))
     .where('day', '>=', toUtcDay(since))
     .where('read_at', '>', since)
     .execute();

@@ -193,10 +193,11 @@ const rejectAction: Action = {
     ),
 };
 
-export const groupPicker: Picker = {
+const groupPicker: Picker = {
   id: 'settings:groups',
-  fields: ['operatorGroups', 'approverGroups'],
-  needs: 'admin',
+  fields: ['operatorGroups', 'approverGroups', 'groups'],
+  // Who sees the menu may open its form: of the settings, or of an alert.
+  needs: 'none',
   async run(typed, { people }) {
     const found = await people.groups();
     return views.renderGroupOptions(found, people.missingScopes(), typed);
@@ -316,14 +317,14 @@ async function findConsequences(
     groupIds.length > 0 ? people.groups() : [],
   ]);
   const named = [before, after].flatMap((policy) => [...policy.operators, ...policy.approvers]);
-  const concerned = unique([...named, ...members.flatMap((found) => found ?? [])])
+  const concerned = [...new Set([...named, ...members.flatMap((found) => found ?? [])])]
     .slice(0, mostPeople)
     .map((userId) => ({ userId, groups: groupIds.filter((_, nth) => members[nth]?.includes(userId)) }));
   const inGroups = after.approverGroups.flatMap((id) => members[groupIds.indexOf(id)] ?? []);
   return {
     changes: diffPolicies(before, after),
     effects: computeEffects(before, after, concerned),
-    unreachable: findUnreachableQuorums(after, unique([...after.approvers, ...inGroups]).length),
+    unreachable: findUnreachableQuorums(after, new Set([...after.approvers, ...inGroups]).size),
     missingScopes:
       groupIds.length > 0 ? people.missingScopes().filter(({ lookup }) => lookup === 'groups') : [],
     nobodyOperates: after.operators.length + after.operatorGroups.length === 0,
@@ -332,11 +333,7 @@ async function findConsequences(
 }
 
 function listGroups(...policies: readonly Policy[]): string[] {
-  return unique(policies.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]));
-}
-
-function unique(ids: readonly string[]): string[] {
-  return [...new Set(ids)];
+  return [...new Set(policies.flatMap((policy) => [...policy.operatorGroups, ...policy.approverGroups]))];
 }
 
 export const settings: Feature = {

@@ -10,7 +10,7 @@ import {
   wholeZone,
   type ZoneSettings,
 } from '../../api/zones/settings.ts';
-import { type Person, tenantId } from '../../auth/identity.ts';
+import { ofPerson, type Person, tenantId } from '../../auth/identity.ts';
 import type { Sealer } from '../../auth/keys/sealing.ts';
 import { UserError } from '../../errors.ts';
 import { type Json, parseJson } from '../../lib/canonical-json.ts';
@@ -52,7 +52,7 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
   return {
     /** As `SettingsReads.look`. @throws ApiError; UserError where all are more than `mostZones`. */
     async look(person: Person, cdn: SettingsReader, zones?: readonly WantedZone[]) {
-      const owner = ownerOf(person);
+      const owner = ofPerson(person);
       const stored = await db
         .selectFrom('zone_settings')
         .select(['zone_id', 'hash'])
@@ -75,7 +75,7 @@ export function createSettingsHistory(db: Db, sealer: Pick<Sealer, 'macs'>, now:
         .selectFrom('zone_changes')
         .select(['id', 'at', 'zone_id as zoneId', 'zone_name as zoneName', 'path', 'before', 'after'])
         .select(sql<number>`count(*) over ()`.as('total'))
-        .where((is) => is.and(ownerOf(person)));
+        .where((is) => is.and(ofPerson(person)));
       if (after !== undefined) rows = rows.where('id', '>', after);
       if (from) rows = rows.where('at', '>=', from);
       if (until) rows = rows.where('at', '<', until);
@@ -104,10 +104,6 @@ async function readBaseline(db: Db, owner: Owner, zone: string | undefined) {
   if (zone !== undefined) rows = rows.where('zone_id', '=', zone);
   const { since, allSince } = await rows.executeTakeFirstOrThrow();
   return { since: since ?? undefined, allSince: allSince ?? undefined };
-}
-
-function ownerOf(person: Person): Owner {
-  return { tenant: tenantId(person), user_id: person.userId };
 }
 
 /** More zones are compared for chosen ones only: an answer is 6 kB a zone, and each is parsed whole. */

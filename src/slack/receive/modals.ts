@@ -5,7 +5,6 @@ import { z } from 'zod';
 import type { Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
 import { findForm } from '../../commands/registry.ts';
 import { UserError } from '../../errors.ts';
-import { readCode } from '../../outbox/slack-port.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { limits, type Message, section } from '../../views/blocks/blocks.ts';
@@ -15,7 +14,7 @@ import { modal, renderSkeleton } from '../../views/blocks/inputs.ts';
 import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
-import { readSlackError } from '../installations.ts';
+import { isThere, readSlackError } from '../installations.ts';
 import { SecretLeakBlocked } from '../send/egress.ts';
 import type { Respond } from '../send/responder.ts';
 import { type Failed, type Interaction, sendAnswer, type Work } from './perform.ts';
@@ -170,19 +169,13 @@ export function notShown(error: unknown): false {
 }
 
 /** False if the person closed it, or if `hash` is not the current view's. */
-export async function updateModal(
+export function updateModal(
   client: WebClient,
   viewId: string,
   view: ModalView,
   hash?: string,
 ): Promise<boolean> {
-  try {
-    await client.views.update({ view_id: viewId, view, ...(hash === undefined ? {} : { hash }) });
-    return true;
-  } catch (error) {
-    if (readCode(readSlackError(error)) !== 'absent') throw error;
-    return false;
-  }
+  return isThere(client.views.update({ view_id: viewId, view, ...(hash === undefined ? {} : { hash }) }));
 }
 
 export function toModal(title: string, { text, blocks }: Message): ModalView {

@@ -1,5 +1,4 @@
 import type { WebClient } from '@slack/web-api';
-import { readCode } from '../../outbox/slack-port.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';
@@ -8,7 +7,7 @@ import { formatCount } from '../../views/blocks/format.ts';
 import { truncate } from '../../views/blocks/text.ts';
 import { shownInConversation } from '../../views/conversation.ts';
 import { findSharedWords } from '../../views/share.ts';
-import { readSlackError } from '../installations.ts';
+import { isThere, readSlackError } from '../installations.ts';
 import { explainFailure } from '../receive/failures.ts';
 import { type PostToResponseUrl, postMessage, waitOutLimits } from './clients.ts';
 import { SecretLeakBlocked } from './egress.ts';
@@ -154,16 +153,10 @@ function answerInConversation(
   let isAnswered = false;
 
   const edit = async ({ text, blocks = [] }: Message, at: NonNullable<typeof own>): Promise<boolean> => {
-    try {
-      // An edit without blocks would keep the old ones.
-      const { chat } = await client();
-      await waitOutLimits(() => chat.update({ ...at, text: truncate(text, maxEditedText), blocks }), signal);
-      return true;
-    } catch (error) {
-      // It was deleted, or is too old to be edited.
-      if (readCode(readSlackError(error)) !== 'absent') throw error;
-      return false;
-    }
+    const { chat } = await client();
+    // An edit without blocks would keep the old ones. It may be deleted, or too old to be edited.
+    const shown = { ...at, text: truncate(text, maxEditedText), blocks };
+    return isThere(waitOutLimits(() => chat.update(shown), signal));
   };
   const sendNext = inOrder(async (message, isFailure) => {
     if (isFailure && pressedIn && !isAnswered) return void (await pressedIn(message, 'failure'));

@@ -10,12 +10,11 @@ import {
   type Audience,
   type FindWhere,
   isPassingCode,
-  readCode,
   SlackFailure,
   type SlackPort,
 } from '../../outbox/slack-port.ts';
 import type { Attachment } from '../../views/blocks/blocks.ts';
-import { type InstallationAccess, readSlackError } from '../installations.ts';
+import { type InstallationAccess, isThere, readSlackError } from '../installations.ts';
 import {
   type Clients,
   isSlackAddress,
@@ -111,7 +110,7 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
     completeStep: (run, end) =>
       call(async ({ functions }) => {
         const which = { function_execution_id: run };
-        await unlessAbsent(
+        await isThere(
           'error' in end
             ? functions.completeError({ ...which, ...end })
             : functions.completeSuccess({ ...which, ...end }),
@@ -124,16 +123,8 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
         if ('unknown' in found) return found;
         return found.is_ext_shared || found.is_pending_ext_shared ? 'others' : 'own';
       }),
-    deleteFile: (file) => call(({ files }) => unlessAbsent(files.delete({ file }))),
+    deleteFile: (file) => call(async ({ files }) => void (await isThere(files.delete({ file })))),
   } satisfies SlackPort & Record<'client' | 'findDirectMessages' | 'readChannel', unknown>;
-}
-
-async function unlessAbsent(call: Promise<unknown>): Promise<void> {
-  try {
-    await call;
-  } catch (error) {
-    if (readCode(readSlackError(error)) !== 'absent') throw error;
-  }
 }
 
 /** `unknown`: Slack's reason where the bot may not look. @throws errors that pass */

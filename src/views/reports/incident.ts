@@ -1,3 +1,4 @@
+import { mentionGroup } from '../../auth/identity.ts';
 import { renderAnswer } from '../blocks/answer.ts';
 import {
   actions,
@@ -90,10 +91,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
     alert.paused && `:double_vertical_bar: Not checked while the alert is paused: ${doubt}`,
     acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
     isSnoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
-    !acknowledged &&
-      subject.names
-        .map((id) => (isGroupId(id) ? `<!subteam^${id.split('/').at(-1)}>` : `<@${id}>`))
-        .join(' '),
+    !acknowledged && subject.names.map((id) => (isGroupId(id) ? mentionGroup(id) : `<@${id}>`)).join(' '),
   ];
   const next = subject.condition.next(figures.parts[0]);
   return message(unbold(text), [

@@ -21,9 +21,8 @@ import {
   type WeekHours,
 } from '../../../views/reports/report.ts';
 import { renderZoneOption } from '../../../views/zones/rows.ts';
-import type { Context, Fields, Picker } from '../../define.ts';
+import type { Context, Fields } from '../../define.ts';
 import { readOriginHost } from '../../origin-errors/choose-zones.ts';
-import { groupPicker } from '../../settings/feature.ts';
 import { createNameIndex, defineZonePicker } from '../../zones/pickers.ts';
 import { originErrors } from '../checks/errors.ts';
 import { conditions, evaluate } from '../checks/list.ts';
@@ -186,13 +185,6 @@ function listHosts(zones: readonly ZoneSummary[]) {
   return [...createNameIndex(zones, readOriginHost)].map(([host, zones]) => ({ host, zones }));
 }
 
-const groupsPicker: Picker = {
-  ...groupPicker,
-  id: 'alerts:groups',
-  fields: ['groups'],
-  needs: 'read',
-};
-
 export const alert = defineReportFeature('alert', {
   aliases: ['watch', 'watches'],
   usage: 'alert [new|list|check <id>|why <id>|snooze <id> [2h]|pause <id>|resume <id>|edit <id>|delete <id>]',
@@ -237,7 +229,7 @@ export const alert = defineReportFeature('alert', {
     { id: 'alerts:acknowledge', ...ownMessage, run: (id, context) => acknowledge(id, context, false) },
     { id: 'alerts:undo-acknowledge', needs: 'none', run: (id, context) => acknowledge(id, context, true) },
   ],
-  pickers: [...originPickers, groupsPicker],
+  pickers: originPickers,
 });
 
 /** Who is not in a user group could call it with an alert at any hour; admins answer for what they do. */
