@@ -20,20 +20,17 @@ export function createApiKeys(send: Send, own: Secret) {
   const pages = createPages(send, { operation: 'List API Keys', path: '/apikey' });
   return {
     async list(): Promise<{ keys: ApiKey[]; skipped: number }> {
-      const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply) => {
+      const { kept: keys, skipped } = await pages.readAll(undefined, (raw, reply): ApiKey | undefined => {
         const read = readLeniently(record, raw);
         if (!read) return undefined;
         reply.reportDrift({ wrong: read.wrong, ...compareNames(raw, record.shape) });
-        return toApiKey(read.value, own);
+        // Keys arrive in plain text and do not leave this function.
+        const { Id, Key, Roles } = read.value;
+        registerSecret('api-key', Key);
+        const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
+        return { id: Id, roles: Roles ?? undefined, isOwn: Key ? Key === own.reveal() : undefined, ...tail };
       });
       return { keys, skipped };
     },
   };
-}
-
-/** Keys arrive in plain text and do not leave this function. */
-function toApiKey({ Id, Key, Roles }: z.output<typeof record>, own: Secret): ApiKey {
-  registerSecret('api-key', Key);
-  const tail = Key && Key.length >= 16 ? { tail: Key.slice(-4) } : {};
-  return { id: Id, roles: Roles ?? undefined, isOwn: Key ? Key === own.reveal() : undefined, ...tail };
 }

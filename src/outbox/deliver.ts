@@ -450,21 +450,16 @@ async function end(
     if (!stored) return;
     isStored = true;
     await kind.ended?.(trx, ended, context);
-    const waiting = await findFollowers(trx, row);
-    for (const id of [...(stored.next_at ? [row.id] : []), ...waiting])
+    const { rows: followers } = await sql<{ id: string }>`
+      (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
+      union all
+      (select id from outbox where parent = ${row.parent} and state = 'due' and seq > ${row.seq}
+       order by seq limit 1)`.execute(trx);
+    for (const { id } of [...(stored.next_at ? [row] : []), ...followers])
       await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
   await storeWithRetries(() => db.transaction().execute(store), context.signal);
   if (isStored && state !== 'sent' && reason !== 'withdrawn' && reason !== 'parent') ports.untold(row.kind);
-}
-
-async function findFollowers(trx: Trx, row: Row): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    (select id from outbox where parent = ${row.id} and state = 'due' order by seq limit 1)
-    union all
-    (select id from outbox where parent = ${row.parent} and state = 'due' and seq > ${row.seq}
-     order by seq limit 1)`.execute(trx);
-  return rows.map(({ id }) => id);
 }
 
 async function showEdit(delivery: Delivery): Promise<void> {

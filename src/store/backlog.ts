@@ -19,7 +19,11 @@ async function readAll(db: Db, now: Date): Promise<Measured> {
   const queues = await readQueues(db, now);
   const byQueue = (value: (one: (typeof queues)[number]) => number): Record<string, number> =>
     Object.fromEntries(queues.map((one) => [one.queue, value(one)]));
-  const outbox = await readOutbox(db, now);
+  const outbox = await db
+    .selectFrom('outbox')
+    .select([sql<number>`count(*)::int`.as('depth'), sql<Date | null>`min(next_at)`.as('oldest')])
+    .where('next_at', '<=', now)
+    .executeTakeFirstOrThrow();
   return {
     database_takes_writes: rows[0]?.takes ? 1 : 0,
     queue_depth: byQueue(({ depth }) => depth),
@@ -45,14 +49,6 @@ async function readQueues(db: Db, now: Date) {
      where q.name not like '\\_\\_%'
      order by q.name`.execute(db);
   return rows;
-}
-
-function readOutbox(db: Db, now: Date) {
-  return db
-    .selectFrom('outbox')
-    .select([sql<number>`count(*)::int`.as('depth'), sql<Date | null>`min(next_at)`.as('oldest')])
-    .where('next_at', '<=', now)
-    .executeTakeFirstOrThrow();
 }
 
 // Longer than runs are spread over, with the time that a job needs to begin.

@@ -1,10 +1,9 @@
-import type { SectionBlock } from '@slack/types';
 import { actions, context, type Message, message, section } from './blocks/blocks.ts';
 import { commandButton } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
 import { formatMoment, pluralize } from './blocks/format.ts';
 import { renderTable } from './blocks/table.ts';
-import { escapeMrkdwn, join, type Maybe, truncateLines } from './blocks/text.ts';
+import { escapeMrkdwn, join, truncateLines } from './blocks/text.ts';
 
 export interface Finding {
   /** `slack token` */
@@ -21,6 +20,7 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
     states.flatMap((state) => found.filter((one) => one.state === state));
   const [failed, limited] = [ofState('failed'), ofState('limited')];
   const ok = ofState('ok').map(({ check }) => check);
+  const skipped = ofState('skipped').map(({ check, says }) => `${check} (${says})`);
   const checks = pluralize(found.length, 'check');
   const text =
     failed.length + limited.length === 0
@@ -30,7 +30,7 @@ export function renderFindings(found: readonly Finding[], asOf: Date): Message {
   const problems = Map.groupBy(ofState('failed', 'limited'), ({ says, fix }) => fix ?? says);
   return message(text, [
     section(truncateLines([`*${text}*`, ...[...problems.values()].flatMap(listProblems)], 2800)),
-    listSkipped(ofState('skipped')),
+    skipped.length > 0 && section(`*Not checked:* ${nameChecks(skipped.join(', '), 2800)}`),
     ok.length > 0 && section(`*OK:* ${nameChecks(ok.join(', '), 2800)}`),
     actions(commandButton('Check again', 'doctor')),
     context([
@@ -49,11 +49,6 @@ function listProblems(findings: readonly Finding[]): string[] {
     return `${mark} *${nameChecks(those.map(({ check }) => check).join(', '), 200)}*: ${escapeMrkdwn(each.length === 1 ? join([says, fix], '. ') : says, 400)}`;
   });
   return each.length > 1 && fix ? [...lines, `→ ${escapeMrkdwn(fix, 400)}`] : lines;
-}
-
-function listSkipped(findings: readonly Finding[]): Maybe<SectionBlock> {
-  const each = findings.map(({ check, says }) => `${check} (${says})`);
-  return each.length > 0 && section(`*Not checked:* ${nameChecks(each.join(', '), 2800)}`);
 }
 
 /** With channels as people read them: an ID says nothing. */

@@ -57,7 +57,9 @@ export function createKeyStore(options: { db: Db; sealer: Sealer; now: () => Dat
     async link(person: Person, key: Secret, reason: KeyChangeReason = {}): Promise<LinkedKey> {
       const slot = slotOf(person);
       const { tenant, userId } = slot;
-      const linked = { fingerprint: fingerprintOf(key), linkedAt: now() };
+      // A separate hash domain: another program may print a plain hash of a key.
+      const hash = createHash('sha256').update(`cdn-chatops key fingerprint\0${key.reveal()}`).digest('hex');
+      const linked = { fingerprint: hash.slice(0, 8), linkedAt: now() };
       await db.transaction().execute(async (trx) => {
         // Linking shares the lock; destroying the keys of a tenant waits for all of it.
         await takeLock(trx, `link/${tenant}`, '_shared');
@@ -148,10 +150,4 @@ function keyEvent(
 // Within an organization a person is the same in every workspace, so the workspace is not part of the binding.
 function slotOf(person: Person): Slot {
   return { tenant: tenantId(person), userId: person.userId, kind: linkedKeysTable.kind };
-}
-
-// A separate hash domain: another program may print a plain hash of a key.
-function fingerprintOf(key: Secret): string {
-  const hash = createHash('sha256').update(`cdn-chatops key fingerprint\0${key.reveal()}`);
-  return hash.digest('hex').slice(0, 8);
 }

@@ -57,15 +57,15 @@ async function loadLists({ ledger, person, authorizer }: Context): Promise<lists
 
 const buttonOf = { needs: 'none', changesHome: true, newMessage: true } as const;
 
-const approveAction: Action = { ...buttonOf, id: 'approvals:approve', run: pressApprove };
+const approveAction: Action = {
+  ...buttonOf,
+  id: 'approvals:approve',
+  run: (id, context) =>
+    pressWith(id, context, (decision) => approve(context.ledger, id, context.person, decision)),
+};
 
 /** A press of the person in whose name an assistant asked, where nobody else has to approve. */
 const confirmAction: Action = { ...approveAction, id: 'approvals:confirm' };
-
-function pressApprove(id: string, context: Context): Promise<Message> {
-  const { ledger, person } = context;
-  return pressWith(id, context, (decision) => approve(ledger, id, person, decision));
-}
 
 export async function pressWith(...press: Parameters<typeof decideAfresh>): Promise<Message> {
   return renderPress(await decideAfresh(...press), press[1]);

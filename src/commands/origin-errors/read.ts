@@ -275,17 +275,12 @@ export async function* readOverview(
     }
   });
   if (unread.length > 0 && zones.length === 0) throw failure;
-  const overview = { ...about, zones: zones.toSorted(compareUrgency), unread };
+  const byUrgency = zones.toSorted(
+    (a, b) => (b.recent ?? 0) - (a.recent ?? 0) || b.total - a.total || (a.zone.name < b.zone.name ? -1 : 1),
+  );
+  const overview = { ...about, zones: byUrgency, unread };
   if (unread.length === 0) cached.set(overview);
   yield overview;
-}
-
-function compareUrgency(one: ZoneErrors, other: ZoneErrors): number {
-  return (
-    (other.recent ?? 0) - (one.recent ?? 0) ||
-    other.total - one.total ||
-    (one.zone.name < other.zone.name ? -1 : 1)
-  );
 }
 
 export async function findChannelZone({

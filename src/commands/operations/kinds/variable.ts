@@ -7,7 +7,7 @@ import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
 import { Secret } from '../../../secrets/secret.ts';
-import { type FormResult, type Message, section } from '../../../views/blocks/blocks.ts';
+import { type FormResult, section } from '../../../views/blocks/blocks.ts';
 import { addFailure } from '../../../views/blocks/failure.ts';
 import { formatCount, formatInteger } from '../../../views/blocks/format.ts';
 import { modal } from '../../../views/blocks/inputs.ts';
@@ -201,7 +201,14 @@ const variableCommand: Command = {
     const ids = { scriptId, variableId };
     return forms.renderVariableForm(ids, await loadKnown(ids, context));
   },
-  run: (_, context) => offerUndo(context),
+  async run(_, context) {
+    for (const operation of await findRequestedBy(context.ledger, context.person, mostSearched))
+      if (await canRestore(operation, context)) return renderUndoOffer(operation);
+    throw new UserError(
+      'Nothing to undo: none of your changes in the last 30 minutes has a stored previous value.',
+      'Set a variable with `/cdn variable`.',
+    );
+  },
 };
 
 /** What an assistant asked a person to type. In the metadata of the form. */
@@ -344,16 +351,6 @@ const previewAction: Action = {
 };
 
 const mostSearched = 20;
-
-async function offerUndo(context: Context): Promise<Message> {
-  const { ledger, person } = context;
-  for (const operation of await findRequestedBy(ledger, person, mostSearched))
-    if (await canRestore(operation, context)) return renderUndoOffer(operation);
-  throw new UserError(
-    'Nothing to undo: none of your changes in the last 30 minutes has a stored previous value.',
-    'Set a variable with `/cdn variable`.',
-  );
-}
 
 const whyNoUndo = {
   late: 'It is too late to undo this: 30 minutes have passed, or it was undone or set again since.',
