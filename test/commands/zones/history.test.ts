@@ -1,12 +1,17 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { zone } from '../../../simulator/cdn/zones.ts';
 import { deleteOldRows } from '../../../src/app/jobs.ts';
 import { createSealer } from '../../../src/auth/keys/sealing.ts';
 import {
   createSettingsHistory,
+  mostZones,
+  readSettings,
+  type SettingsReader,
   type StoredChange,
   unpackSettings,
 } from '../../../src/commands/zones/history.ts';
+import { UserError } from '../../../src/errors.ts';
 import { dayMs } from '../../../src/lib/time.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { createKeyring, generateKeys } from '../../auth/keyring/keyrings.ts';
@@ -208,6 +213,17 @@ test('changes are read by time and go after 100 days, and so do settings that no
   world.later(101 * dayMs);
   await deleteOldRows(database.db, world.now());
   expect(await world.look()).toMatchObject({ first: 3 });
+});
+
+test('of more zones than can be compared chosen ones are, and all are not', async () => {
+  const pullZones = {
+    firstPage: async () => ({ total: mostZones + 1 }),
+    settings: async () => ({ kept: [], skipped: 0, isWhole: true }),
+  };
+  const cdn = { pullZones } as unknown as SettingsReader;
+  const key = { key: createSecretKey(randomBytes(32)) };
+  await expect(readSettings(cdn, key, undefined)).rejects.toBeInstanceOf(UserError);
+  await expect(readSettings(cdn, key, [{ id: '1001' }])).resolves.toMatchObject({ listed: 0 });
 });
 
 test('a new primary key of the keyring looks like no change', async () => {

@@ -134,6 +134,12 @@ test.each([
   expect((await gather()).files[0]?.sha256).toBe(sha256(whole));
 });
 
+test('what people can mend comes back with its hint', async () => {
+  answer = (response) => response.end('2026-11-20,203.0.113.7\n');
+  const gathering = thread.gather(new Secret('the-key'), { ...request(), pseudonyms: true }, never);
+  await expect(gathering).rejects.toMatchObject({ name: 'UserError', hint: expect.any(String) });
+});
+
 test('a redirect is an unexpected answer, and the key goes nowhere else', async () => {
   answer = (response) => response.writeHead(302, { location: uploads.url.href }).end('elsewhere');
   await expect(gather()).rejects.toMatchObject({ name: 'ApiError', status: 302 });

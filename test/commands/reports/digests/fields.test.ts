@@ -36,6 +36,18 @@ test.each([
   expect(error?.issues.map(({ path, message }) => [path[0], message])).toMatchSnapshot();
 });
 
+test.each([
+  [{ kind: ['weather'] }, 'kind'],
+  [{ kind: ['scanning'] }, 'target'],
+  [{ target: ['zone:shop'] }, 'target'],
+  [{ target: ['501'] }, 'target'],
+  [{ channel: 'D0ALICE00' }, 'channel'],
+  [{ timezone: 'Vienna' }, 'timezone'],
+])('what nobody can order is told in its field: %j', (fields, wrong) => {
+  const { error } = digestFields.safeParse({ ...filled, ...fields });
+  expect(new Set(error?.issues.map(({ path }) => path[0]))).toEqual(new Set([wrong]));
+});
+
 test('a threshold in words says what is counted', () => {
   expect([
     describeThreshold({ above: 2500 }, ['errors'].map(findDigestKind)),
