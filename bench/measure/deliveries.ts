@@ -14,7 +14,7 @@ export interface Delivery {
 }
 
 /** Shown while people wait. */
-const progressText = /^(?:Working on it|Waiting for its turn)/u;
+const progressText = /^(?:Working on it|Queued behind)/;
 /** After the last command; then a command counts as not answered. */
 const patienceMs = 30_000;
 
