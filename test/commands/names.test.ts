@@ -184,3 +184,11 @@ test('a failure that may not repeat what was typed says the rest', async () => {
   expect([failed.reads.includes('CDN was not asked'), query.length > 0]).toEqual([true, true]);
   expect(JSON.stringify(failed.blocks)).not.toContain(query);
 });
+
+test('no name is given while the CDN does not say whether an app has it as its ID', async () => {
+  bot.cdn.faults.add({ match: { path: /new-app/u }, times: Infinity, status: 500 });
+  await bob.slash(`name app ${appIds.worker} new-app`);
+  await bob.waitForMessage(/HTTP 500/u);
+  bot.cdn.faults.clear();
+  expect((await ask(bob, 'name list')).reads).not.toContain('new-app');
+});

@@ -155,6 +155,13 @@ test('the trace goes on behind a step that refuses, so that nobody mends one onl
       "ok approval: needs 2 approvals",
     ]
   `);
+  const capped = decide(
+    { ...policy, caps: { [channel]: 'none' } },
+    actorFor('reader', true, false),
+    channel,
+    'read',
+  );
+  expect(capped.trace.at(-1)?.says).toMatchInlineSnapshot(`"in <#C0OPS0000> nothing of the CDN is allowed"`);
 });
 
 test('a group of an organization is mentioned by its own id', () => {

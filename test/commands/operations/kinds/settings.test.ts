@@ -165,6 +165,11 @@ test('it is void as soon as the settings change otherwise, at the press and when
   expect(brief(await approve(ledger, pressed.id, carol, now))).toBe('void overtaken');
   expect(brief(await begin(ledger, run.id, now))).toBe('void overtaken');
   expect(await voidOvertaken(ledger, acme, settingsChange.name)).toEqual([listed.id]);
+  // One that its author takes back at that moment is left.
+  const { id } = await ask();
+  const overtaking = voidOvertaken(ledger, acme, settingsChange.name);
+  const atOnce = [overtaking, cancel(ledger, id, alice)];
+  expect(await Promise.all<unknown>(atOnce)).toMatchObject([[], { kind: 'cancelled' }]);
   expect((await findWaitingFor(ledger, carol)).map(({ id }) => id)).toEqual([other]);
 });
 

@@ -60,6 +60,8 @@ describe('a variable is set', () => {
 
   test('the second value through the bot has an undo that restores the first', async () => {
     expect(readStable(await team.alice.waitForMessage(says.noUndo))).toMatchSnapshot('without undo');
+    expect(readStable(await openForm())).toMatchSnapshot('the form, with undo');
+    await team.alice.closeModal();
     await fill({ defaultValue: 'the second value' });
     const done = await team.alice.waitForMessage(({ blocks }) =>
       JSON.stringify(blocks).includes('variables:undo'),
