@@ -52,7 +52,8 @@ test.each([
   expect(classifySlackFailure(error)).toMatchObject(expected);
   // Only what Slack leaves open may have taken effect.
   const isOpen = expected.meaning === 'unclear';
-  if (error instanceof SlackFailure) expect(error.outcome).toBe(isOpen ? 'unknown' : 'refused');
+  const outcome = error instanceof SlackFailure ? error.outcome : 'refused';
+  expect(outcome).toBe(isOpen ? 'unknown' : 'refused');
 });
 
 test.each([

@@ -74,15 +74,16 @@ test.each([
   expect([told.hint === 'Copy it again.', told.hint === '']).toEqual([named === 'invalid_auth', false]);
 });
 
+const start = (answer: object) =>
+  createInstallationAccess({
+    installing: { kind: 'single', botToken: new Secret('xoxb-1') },
+    apiUrl: 'https://slack.test/api/',
+    logger: createLibraryLog(createMemoryLog()),
+    installations: {} as InstallationStore,
+    fetch: async () => Response.json(answer),
+  });
+
 test('the only token is verified at the start, which tells of whom it is', async () => {
-  const start = (answer: object) =>
-    createInstallationAccess({
-      installing: { kind: 'single', botToken: new Secret('xoxb-1') },
-      apiUrl: 'https://slack.test/api/',
-      logger: createLibraryLog(createMemoryLog()),
-      installations: {} as InstallationStore,
-      fetch: async () => Response.json(answer),
-    });
   const access = start({ ok: true, team_id: 'T1', enterprise_id: 'E1' });
   expect(access.own()).toBeUndefined();
   await access.verify();

@@ -99,9 +99,8 @@ test('equal user ids in two workspaces are two people, in those of one organizat
 test('a slot opens by its owner, or by its tenant where that is the owner', async () => {
   const { db } = await embedded.emptyDatabase();
   const sealer = createSealer(await createKeyring());
-  const now = () => at;
   for (const person of [alice, bob])
-    await createKeyStore({ db, sealer, now }).link(person, new Secret(person.userId));
+    await createKeyStore({ db, sealer, now: () => at }).link(person, new Secret(person.userId));
   const tenant = alice.teamId;
   const installation = { team: { id: tenant }, user: { id: alice.userId }, bot: { token: 'xoxb' } };
   const open = async (...slot: [typeof linkedKeysTable, string]) =>
@@ -109,7 +108,7 @@ test('a slot opens by its owner, or by its tenant where that is the owner', asyn
   expect(await open(linkedKeysTable, bob.userId)).toBe(bob.userId);
   expect(await open(linkedKeysTable, 'U0NOBODY0')).toBeUndefined();
   expect(await open(installationsTable, '')).toBeUndefined();
-  await createInstallations({ db, sealer, now }).storeInstallation(installation as never);
+  await createInstallations({ db, sealer, now: () => at }).storeInstallation(installation as never);
   expect(await open(installationsTable, '')).toContain('xoxb');
 });
 

@@ -20,7 +20,7 @@ const inChannel = { ...policy, approvalChannel: 'C0DEPLOY0' };
 const nobody = 'aaaaaaaaaaaaaaaa';
 
 /** A request of Olivia that Ben and Carl may approve. */
-async function start(rules = policy, channelId: string | undefined = undefined) {
+async function start(rules = policy, channelId?: string) {
   const { ledger } = await createLedgerHarness(await embedded.emptyDatabase());
   const proposal = {
     ...makeProposal(deletion, olivia, rules),
@@ -107,7 +107,9 @@ test('a card that nobody needs to approve goes to no approver where its channel 
 test('a message about a request that is not there any more is not sent', async () => {
   const { ledger } = await start();
   const about = { tenant: acme, id: nobody };
-  for (const { kind, render } of operationMessages)
-    if (kind !== 'variable-form')
-      expect(await render?.(about as never, { ports: { ledger }, db: ledger.db } as never)).toBeUndefined();
+  const ofRequests = operationMessages.filter(({ kind }) => kind !== 'variable-form');
+  const drawn = ofRequests.map(async ({ render }) =>
+    render?.(about as never, { ports: { ledger }, db: ledger.db } as never),
+  );
+  expect(await Promise.all(drawn)).toEqual(ofRequests.map(() => undefined));
 });

@@ -253,14 +253,15 @@ test('a keyring without its key voids it as key-gone', async () => {
   expect(brief(await approveNow(elsewhere, await ask(), ben))).toBe('void key-gone');
 });
 
+function fail(): never {
+  throw new Error('a bug');
+}
+
 test('a value says whether its key is gone; what goes wrong otherwise is no reason to void', async () => {
   const { ledger, openReplica, database, ask, find } = await start();
   const operation = await find(await ask(edit('one'), olivia, freely));
   const elsewhere = openReplica(database, await createKeyring(generateKeys('k2')));
   expect(await openValue(elsewhere, operation.row)).toEqual({ problem: 'key-gone' });
-  const fail = (): never => {
-    throw new Error('a bug');
-  };
   const sealer = { ...ledger.sealer, open: async () => fail(), verify: fail };
   await expect(openValue({ ...ledger, sealer }, operation.row)).rejects.toThrow('a bug');
   expect(() => findSealProblem(sealer, operation)).toThrow('a bug');

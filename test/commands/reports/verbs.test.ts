@@ -75,24 +75,30 @@ test.each<[string, string, typeof alice, (harness: DigestHarness) => unknown, st
     'lost its owner, in a channel that other organizations read',
     'take-over',
     bob,
-    (harness) =>
-      Promise.all([pause('owner-gone')(harness), Object.assign(channel(harness), { shared: true })]),
+    async (harness) => {
+      Object.assign(channel(harness), { shared: true });
+      await pause('owner-gone')(harness);
+    },
     'refused',
   ],
   [
     'is paused since the bot is not in its channel, where it still is not',
     'take-over',
     bob,
-    (harness) =>
-      Promise.all([pause('bot-removed')(harness), Object.assign(channel(harness), { botIsMember: false })]),
+    async (harness) => {
+      Object.assign(channel(harness), { botIsMember: false });
+      await pause('bot-removed')(harness);
+    },
     'refused',
   ],
   [
     'is paused since the bot is not in its channel, where it still is not',
     'resume',
     alice,
-    (harness) =>
-      Promise.all([pause('bot-removed')(harness), Object.assign(channel(harness), { botIsMember: false })]),
+    async (harness) => {
+      Object.assign(channel(harness), { botIsMember: false });
+      await pause('bot-removed')(harness);
+    },
     'refused',
   ],
   ['is paused since the bot was not in its channel', 'resume', alice, pause('bot-removed'), 'done'],

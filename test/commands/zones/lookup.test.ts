@@ -6,7 +6,6 @@ import {
   loadAllZones,
   lookUpZone,
 } from '../../../src/commands/zones/lookup.ts';
-import { UserError } from '../../../src/errors.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const rich = (url: string) => ({

@@ -1,7 +1,7 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { expect, test } from 'vitest';
 import { answerInModal, createModalFlow, refill } from '../../../src/slack/receive/modals.ts';
-import type { Failed, Interaction } from '../../../src/slack/receive/perform.ts';
+import type { Interaction } from '../../../src/slack/receive/perform.ts';
 import { SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { Respond } from '../../../src/slack/send/responder.ts';
 import { section } from '../../../src/views/blocks/blocks.ts';
@@ -83,8 +83,7 @@ test.each<
   })().catch((error: Error) => error.constructor.name);
   expect(slack.asked).toEqual(asked);
   const heard = [...slack.said, ...(failed === undefined ? [] : [failed])];
-  if (said[0] === 'offer') expect(heard).toHaveLength(1);
-  else expect(heard).toEqual(said);
+  expect(said[0] === 'offer' ? heard.map(() => 'offer') : heard).toEqual(said);
 });
 
 test.each<[string, Entry, object, Record<string, string>, boolean]>([
@@ -98,7 +97,7 @@ test.each<[string, Entry, object, Record<string, string>, boolean]>([
   await flow.beforeAuthorize?.({ client: turn.client, setup: {} as never });
   const message = { text: 'It failed.' };
   const failure = { message: 'It failed.', hint: 'Try again.', reference: 'abcd1234' };
-  expect(await flow.showFailure?.({ client: turn.client, failure, message } as Failed)).toBe(isShown);
+  expect(await flow.showFailure?.({ client: turn.client, failure, message })).toBe(isShown);
   expect(asked.filter((call) => call.startsWith('update'))).toHaveLength(isShown ? 1 : 0);
 });
 

@@ -107,7 +107,8 @@ test.each(outcomes)('what is known of a request that %s', async (_, facts, expec
   await executeOperationJob.run({ tenant, id }, context);
   const { state, outcome } = (await findOperation(ledger, tenant, id)) ?? {};
   expect({ state, outcome }).toMatchObject(expected);
-  if (facts.status === 401 && facts.code === 'key_refused') expect(outcome?.facts?.['says']).toBeUndefined();
+  const isOfKey = facts.status === 401 && facts.code === 'key_refused';
+  expect(isOfKey && outcome?.facts?.['says']).toBe(isOfKey ? undefined : false);
 });
 
 test('a kind without a key is sent without one, and cannot ask the CDN', async () => {
@@ -134,8 +135,8 @@ test('a kind without a key is sent without one, and cannot ask the CDN', async (
     // A key that does not open is not looked at.
     await db.updateTable('linked_keys').set({ version: 1 }).execute();
     const running = executeOperationJob.run({ tenant, id }, context);
-    if (nth === 0) await running;
-    else await expect(running).rejects.toThrow('does not ask the CDN');
+    const failed = await running.catch((error: Error) => error.message);
+    expect(failed?.includes('does not ask the CDN')).toBe(nth === 0 ? undefined : true);
     const state = nth === 0 ? 'succeeded' : 'executing';
     expect(await findOperation(ledger, tenant, id)).toMatchObject({ state });
   }
