@@ -129,10 +129,8 @@ export function createPeople(options: PeopleOptions): PeopleOf {
       missingScopes: () =>
         (['admins', 'groups'] as const).flatMap((lookup) => missing.get(`${tenant}/${lookup}`) ?? []),
       profile(id, { fresh } = {}) {
-        const read = async ({ users }: WebClient) => {
-          const { user } = await users.info({ user: id });
-          return user ? toProfile(user, installation) : unread;
-        };
+        const read = async ({ users }: WebClient) =>
+          toProfile((await users.info({ user: id })).user ?? {}, installation);
         const failing = { refused: undefined, unread, absent: unknown };
         return look<Profile | undefined>(profiles, { method: 'users.info', id, fresh }, read, failing);
       },
