@@ -26,12 +26,15 @@ export const completeStepJob = defineJob({
     end: endSchema,
     /** Only if the run has not asked for an operation: that one ends it. From then on it asks for none. */
     unlessProposed: z.literal(true).optional(),
+    /** When Slack first refused it: a run may be days old when its operation ends. In milliseconds. */
+    refusedAt: z.number().optional(),
   }),
   onePerKey: 'waiting',
   // About an hour.
   retries: 20,
   timeLimitSeconds: 60,
-  async run({ run, installation, end, unlessProposed }, { db, ports, signal, log, now }: JobContext<Ports>) {
+  async run(data, { db, ports, signal, log, now }: JobContext<Ports>) {
+    const { run, installation, end, unlessProposed } = data;
     if (unlessProposed && !(await closeStepRun(db, run, now()))) return;
     const slack = ports.slack(installation, signal);
     try {
@@ -41,10 +44,11 @@ export const completeStepJob = defineJob({
       if (meaning === 'app') return log.info({ run, code }, 'step of a lost app');
       if (meaning === 'unclear' || meaning === 'not-sent') throw error;
       if (meaning === 'pass' || canBeLifted(code)) {
-        const ageMs = now().getTime() - (await findBegin(db, run)).getTime();
-        if (ageMs < longestWaitMs) {
-          const at = new Date(now().getTime() + Math.max(askedMs, ageMs / 4));
-          return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed });
+        const { refusedAt = now().getTime() } = data;
+        const waitedMs = now().getTime() - refusedAt;
+        if (waitedMs < longestWaitMs) {
+          const at = new Date(now().getTime() + Math.max(askedMs, waitedMs / 4));
+          return endStepRun(ports.enqueue, { run, installation }, end, { at, unlessProposed, refusedAt });
         }
         ports.untold(completeStepJob.name);
         return log.error({ run, code, fix: describeLift(code) }, 'end of a step was refused for a day');
@@ -60,11 +64,6 @@ export const completeStepJob = defineJob({
 /** Afterwards nobody waits for the workflow. */
 const longestWaitMs = dayMs;
 
-async function findBegin(db: Db, run: string): Promise<Date> {
-  const row = await db.selectFrom('step_runs').select('begun_at').where('id', '=', run).executeTakeFirst();
-  return row?.begun_at ?? new Date(0);
-}
-
 type Ports = {
   readonly slack: OpenSlack;
   readonly enqueue: Enqueue;
@@ -77,11 +76,16 @@ export async function endStepRun(
   enqueue: Enqueue,
   { run, installation }: StepRun,
   end: StepRunEnd,
-  more: { readonly in?: Trx; readonly at?: Date; readonly unlessProposed?: true | undefined } = {},
+  more: {
+    readonly in?: Trx;
+    readonly at?: Date;
+    readonly unlessProposed?: true | undefined;
+    readonly refusedAt?: number;
+  } = {},
 ): Promise<void> {
-  const { unlessProposed, ...options } = more;
+  const { unlessProposed, refusedAt, ...options } = more;
   const { teamId, enterpriseId } = installation;
-  const data = { run, installation: { teamId, enterpriseId }, end, unlessProposed };
+  const data = { run, installation: { teamId, enterpriseId }, end, unlessProposed, refusedAt };
   await enqueue(completeStepJob, data, { ...options, key: run, tenant: tenantId(installation) });
 }
 

@@ -307,7 +307,7 @@ const deadReasons: Partial<Record<FailureClass['meaning'], DeadReason>> = {
   place: 'place-gone',
 };
 
-/** Goes on with the next place. After the last one the message ends, or begins again where somebody can lift the refusal. */
+/** Goes on with the next place. After the last one the message ends, or begins again where a refusal passes or can be lifted. */
 async function refuse(delivery: Delivery, { meaning, code, reference }: FailureClass): Promise<void> {
   const { row, context, places, place } = delivery;
   const { now, log } = context;
@@ -317,15 +317,17 @@ async function refuse(delivery: Delivery, { meaning, code, reference }: FailureC
   if (meaning !== 'app' && row.place + 1 < places.length)
     return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
   const lifted = [first, code].find(canBeLifted);
-  if (meaning === 'app' || lifted === undefined) {
+  if (meaning === 'app' || (lifted === undefined && readCode(first) !== 'pass')) {
     const reason = deadReasons[meaning] ?? 'refused';
     return end(delivery, { state: 'dead', reason, code: first, reference });
   }
-  log.error(
-    { message: row.id, code: lifted, fix: describeLift(lifted) },
-    'message waits until a setting in Slack is changed',
-  );
-  await backOff(delivery, { ...unposted, place: 0, code: lifted }, longestLiftPauseMs);
+  if (lifted !== undefined)
+    log.error(
+      { message: row.id, code: lifted, fix: describeLift(lifted) },
+      'message waits until a setting in Slack is changed',
+    );
+  const longestMs = lifted === undefined ? longestBackoffMs : longestLiftPauseMs;
+  await backOff(delivery, { ...unposted, place: 0, code: lifted ?? first }, longestMs);
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */

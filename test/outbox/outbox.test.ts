@@ -400,6 +400,14 @@ describe('a refusal that passes', () => {
     expect(findCalls('chat.postMessage')).toHaveLength(7);
   });
 
+  test('where no other place takes the message: the first one gets it later', async () => {
+    for (let nth = 0; nth < 6; nth += 1) harness.slack.script.rateLimit('chat.postMessage', 12);
+    harness.slack.script.fail('chat.postMessage', 'user_disabled', 1);
+    await put('one', two);
+    await run(300);
+    expect(ended).toMatchObject([{ state: 'sent', place: ops, code: undefined }]);
+  });
+
   test('before one that does not: the last one says how the message ends', async () => {
     harness.slack.script.fail('chat.postMessage', 'rate_limited', 1);
     harness.slack.script.fail('chat.postMessage', 'not_in_channel', 1);
@@ -894,6 +902,12 @@ test('the end of a step that Slack refuses for a day is given up, which the log 
   harness.slack.script.fail('functions.completeSuccess', 'team_added_to_org', 1_000);
   await beginStep();
   await endStepRun(queue.enqueue, step, { outputs: {} });
+  // A person may have decided about its operation a day later.
+  at += 30 * 3_600_000;
+  await run();
+  expect(findEnds()).toHaveLength(1);
+  await run(61);
+  expect(findEnds()).toHaveLength(2);
   for (let minutes = 0; minutes < 40 * 60; minutes += 10) {
     await run();
     at += 600_000;
