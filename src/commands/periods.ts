@@ -53,13 +53,15 @@ export function splitPeriod(
       const isNumbered = /^(?:week|day|hour|month) \d+$/iu.test(list.slice(at, at + 2).join(' '));
       if (isName(at, at + length) || (isNumbered && length === 1)) continue;
       const subject = without(at, at + length);
+      // `zone week` is a zone of that name.
+      if (/^zone$/iu.test(subject.join(' ')) && at > 0) continue;
       const typed = list.slice(at, at + length).join(' ');
       const period = findPeriod(typed, clock, subject.join(' '));
       const [before = ''] = list.slice(at - 1, at);
       if (period && at > 0 && excluding.test(before) && !isName(at - 1, at))
         throw createPeriodError(`${before} ${typed}`, clock, without(at - 1, at + length).join(' '));
       if (period && findUnclear(at, at + length) === -1) return { subject, period };
-      if (!period && /\d/u.test(typed) && readMoment(typed, clock))
+      if (!period && /\d| ago$/iu.test(typed) && readMoment(typed, clock))
         throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));
     }
   const unclear = findUnclear(0, 0);
@@ -136,8 +138,8 @@ const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|mont
 const dayNames = '(?:sun|mon|tue|wed|thu|fri|sat)';
 const weekday = `(${dayNames}[a-z]*)`;
 const isMonth = `(?:${months.map((month) => month.slice(0, 3)).join('|')})`;
-/** `10-12`, `10 to 12`, and before `nov 20`, but neither `10-12 nov` nor `10-11am`. */
-const hours = String.raw`(\d{1,2})(?::00)? ?(?:-|to|and|until|till) ?(\d{1,2})(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
+/** `10-12`, `10:30 to 12`, and before `nov 20`, but neither `10-12 nov` nor `10-11am`. */
+const hours = String.raw`(\d{1,2})(:\d{2})? ?(?:-|to|and|until|till) ?(\d{1,2})(:\d{2}(?=$| ))?(?![\d:.]| ?[ap]m| ?${isMonth}(?![a-z]* \d{1,2}(?!\d)))`;
 const isWeekday = new RegExp(`^${weekday}`, 'u');
 
 /** What people and programs write, in the words of the grammar: two ends are joined by `..`. In this order. */
@@ -164,6 +166,8 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\b(?:a )?few(?= [mhdw])/u, '3'],
   [/\b(?:a )?couple(?: of)?(?= [mhdw])/u, '2'],
   [/\b(?:(?:a )?quarter (?:of an )?|1\/4 )hour$/u, '15m'],
+  [/\bhalf an hour ago$/u, '30m ago'],
+  [/\ban? (?=(?:minute|hour|day|week|month) ago$)/u, '1 '],
   [/\b(?:a )?fortnight$/u, '2 weeks'],
   [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
   [/^now ?-(?= ?\d+ ?[mhdw])|^-(?=\d)| ?\.\. ?now$(?<=^\d+ ?[mhdw][a-z]* ?\.\. ?now)/u, ''],
@@ -175,15 +179,15 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   // Hours, as no dates are told like that.
   [
     new RegExp(`(?<=^|(?:day|${dayNames}|\\d{4}-\\d{2}-\\d{2}) )(?:(?:from|between) )?${hours}(?=$| )`, 'u'),
-    '$1:00..$2:00',
+    (_, from = '', minute = ':00', to = '', toMinute = ':00') => `${from}${minute}..${to}${toMinute}`,
   ],
   [/(?<=\b(?:since|from) )(\d{1,2})(?=$| (?:to|yester)day$)/u, '$1:00'],
   [/^(.+) onwards?$/u, 'since $1'],
   [/^(\S*day) and (\S*day)$/u, '$1..$2'],
   // `1500-1600`, but not the years `2025-2026`.
-  [/(?<![\d-])(?!20[12]\d\D+20)(\d\d)([0-5]\d) ?(?:-|\.\.|to) ?(\d\d)([0-5]\d)$/u, '$1:$2..$3:$4'],
-  [/(?<=^|day )(?:until|till|before) (\d{1,2})$/u, 'midnight..$1:00'],
-  [/(?<=^|day )(?:until|till|before) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, 'midnight..'],
+  [/(?<![\d-])(?!20[12]\d\D+20)(\d\d)([0-5]\d) ?(?:-|\.\.|to) ?(\d\d)([0-5]\d)(?![\d-])/u, '$1:$2..$3:$4'],
+  [/(?<=^|day )(?:until|till?|before|by) (\d{1,2})(?=$| (?:to|yester)day$)/u, 'midnight..$1:00'],
+  [/(?<=^|day )(?:until|till?|before|by) (?=\d{1,2}(?::| ?[ap]m)|noon)/u, 'midnight..'],
   [/^(?:(?:at|around|about) )+(?=\d)/u, ''],
   [/^(.+) (?:since|from) (?!.*(?:\.\.|-| to ))(?=\d)/u, 'since $1 '],
   // The CDN's files and ours write times with milliseconds.
@@ -229,8 +233,12 @@ const lastAmounts = new RegExp(
 /** Minutes of `24h`, `1h30m`, `90 minutes`, `half an hour`. */
 function readLength(words: string): number | undefined {
   let sum = 0;
+  let last = Infinity;
   for (const [, count = '1', name = ''] of words.matchAll(amount)) {
     const each = unitMinutes[name.startsWith('mo') ? 'o' : (name.charAt(0) as keyof typeof unitMinutes)];
+    // `24h 24h` is a zone of that name.
+    if (each >= last) return undefined;
+    last = each;
     sum += each * (count.startsWith('half') ? 0.5 : count.startsWith('a') ? 1 : Number(count));
   }
   return sum > 0 ? sum : undefined;
@@ -265,17 +273,9 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
     const saturday = shiftDay(monday, bare.startsWith('last') || clock.weekday < 6 ? -2 : 5);
     return `${saturday}..${clock.day > saturday ? shiftDay(saturday, 1) : saturday}${zone}`;
   }
-  const month = months.findIndex((name) => bare.replace(/^last /u, '') === name) + 1;
-  if (month > 0) {
-    // `last november` is not this one.
-    const before = month + (bare.startsWith('last ') ? 1 : 0) > Number(clock.day.slice(5, 7)) ? 1 : 0;
-    const year = Number(clock.day.slice(0, 4)) - before;
-    const first = `${year}-${String(month).padStart(2, '0')}-01`;
-    const last = toUtcDay(new Date(Date.UTC(year, month, 0)));
-    return `${first}..${last < clock.day ? last : clock.day}${zone}`;
-  }
-  const week = readWeek(bare, clock.day);
-  if (week) return `${week}${zone}`;
+  const [, sinceNamed = bare] = /^(?:since|from) (.+)$/u.exec(bare) ?? [];
+  const days = readMonth(sinceNamed, clock.day) ?? readWeek(sinceNamed, clock.day);
+  if (days) return `${sinceNamed === bare ? days : `since ${days.replace(/\.\..*/u, '')}`}${zone}`;
   if (/^(?:last night|overnight)$/u.test(bare)) return `yesterday 20:00..today 6:00${zone}`;
   // Days ago are that whole day, hours and minutes all time since.
   const [, ago = '', agoUnit] =
@@ -289,20 +289,36 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   return `${since ? typed.replace(/\.\..*/u, '') : typed}${zone}`;
 }
 
-/** ISO weeks: `2026-W47`, `week 47`, `kw47`, and a day of one, `2026-W47-3`. Without a year the last one that has begun. */
-function readWeek(words: string, today: string): string | undefined {
-  const [, named, week = '', nth] =
-    /^(?:(\d{4})-?)?(?:week |wk ?|w|[ck]w ?)(0?[1-9]|[1-4]\d|5[0-3])(?:-([1-7]))?$/u.exec(words) ?? [];
-  if (week === '') return undefined;
-  const find = (year: number, day: number): string =>
-    toUtcDay(parseISO(`${year}-W${week.padStart(2, '0')}-${day}T00:00:00Z`));
+/** The days so far of `november`; `last november` is not this one. */
+function readMonth(words: string, today: string): string | undefined {
+  const month = months.indexOf(words.replace(/^last /u, '')) + 1;
+  if (month === 0) return undefined;
+  const find = (year: number): string => `${year}-${String(month).padStart(2, '0')}-01`;
+  const isPast = words.startsWith('last ');
   const thisYear = Number(today.slice(0, 4));
-  const year = Number(named ?? (find(thisYear, 1) > today ? thisYear - 1 : thisYear));
+  const lastYear = month < Number(today.slice(5, 7)) ? thisYear : thisYear - 1;
+  const year = isPast ? lastYear : guessYear(find, today);
+  return spanDays(find(year), toUtcDay(new Date(Date.UTC(year, month, 0))), today);
+}
+
+/** ISO weeks: `2026-W47`, `week 47`, `kw47`, `week 47 2026`, and a day of one, `2026-W47-3`. */
+function readWeek(words: string, today: string): string | undefined {
+  const [, first, week = '', nth, last] =
+    /^(?:(\d{4})-?)?(?:(?:calendar )?week |wk ?|w|[ck]w ?)(0?[1-9]|[1-4]\d|5[0-3])(?:-([1-7]))?(?: (?:of )?(\d{4}))?$/u.exec(
+      words,
+    ) ?? [];
+  if (week === '') return undefined;
+  const find = (year: number, day = 1): string =>
+    toUtcDay(parseISO(`${year}-W${week.padStart(2, '0')}-${day}T00:00:00Z`));
+  const year = Number(first ?? last ?? guessYear(find, today));
   // Of its Thursday a week has the year.
   if (!find(year, 4).startsWith(String(year))) return undefined;
-  const [monday, sunday] = [find(year, 1), find(year, 7)];
-  if (nth !== undefined) return find(year, Number(nth));
-  return monday > today ? monday : `${monday}..${sunday < today ? sunday : today}`;
+  return nth === undefined ? spanDays(find(year), find(year, 7), today) : find(year, Number(nth));
+}
+
+/** As far as they have begun. */
+function spanDays(first: string, last: string, today: string): string {
+  return first > today ? first : `${first}..${last < today ? last : today}`;
 }
 
 /** One end of a period as it was typed. */
@@ -514,16 +530,17 @@ function readDate(words: string, today: string): [number, number, number] | unde
   const day = Number(before ?? behind);
   // `26 nov 25`
   const written = before !== undefined && behind !== undefined ? `20${behind.padStart(2, '0')}` : named;
-  return [written === undefined ? guessYear(at, day, today) : Number(written), at, day];
+  const find = (of: number): string => toUtcDay(new Date(Date.UTC(of, at - 1, day)));
+  return [written === undefined ? guessYear(find, today) : Number(written), at, day];
 }
 
 /** Days ahead in which a date without a year is taken for a coming one. */
 const nearDays = 60;
 
 /** The year of the last such day, or of the next one where it is near. */
-function guessYear(month: number, day: number, today: string): number {
+function guessYear(find: (year: number) => string, today: string): number {
   const year = Number(today.slice(0, 4));
-  const daysAhead = (of: number): number => (Date.UTC(of, month - 1, day) - startOfDay(today)) / dayMs;
+  const daysAhead = (of: number): number => (startOfDay(find(of)) - startOfDay(today)) / dayMs;
   if (daysAhead(year) > nearDays) return year - 1;
   if (daysAhead(year) >= 0) return year;
   return daysAhead(year + 1) <= nearDays ? year + 1 : year;
@@ -536,7 +553,7 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
   const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`.replace('-02-29', '-02-28');
   const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
   const message = `${written} has not started yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
-  if (!/\d{4}|tomorrow|next/u.test(asked.typed)) {
+  if (!/\d{4}|tomorrow|next|w(?:ee)?k?\s?\d/iu.test(asked.typed)) {
     const whose = yearBefore.slice(0, 4) === today.slice(0, 4) ? 'this' : 'last';
     const hint = `Type an earlier day, or \`${yearBefore}\` for ${whose} year’s.`;
     throw refuse(asked, message, hint, ['today', yearBefore]);

@@ -44,10 +44,11 @@ const periods = `
 09-30T22:00 10-31T23:00 ← in october
 10-28T23:00 11-02T23:00 ← 29 Oct to 2 Nov
 10-22T12:00 11-21T12:00 ← month
-10-31T23:00 11-21T12:00 ← this month / november
+10-31T23:00 11-21T12:00 ← this month / november / since november
 25-10-31T23:00 25-11-30T23:00 ← last november
-25-11-23T23:00 25-11-30T23:00 ← week 48
-11-08T23:00 11-15T23:00 ← 2026-W46 / week 46 / KW46 / 2026w46
+25-11-23T23:00 25-11-30T23:00 ← 2025-W48 / week 48 2025 / week 48 of 2025
+11-08T23:00 11-15T23:00 ← 2026-W46 / week 46 / KW46 / 2026w46 / calendar week 46
+11-08T23:00 11-21T12:00 ← since week 46
 11-10T23:00 11-11T23:00 ← 2026-W46-3
 11-07T12:00 11-21T12:00 ← last fortnight
 11-09T23:00 11-12T23:00 ← from 10 to 12 nov
@@ -83,12 +84,13 @@ const periods = `
 11-20T15:00 11-20T17:00 ← 2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500
 11-20T17:00 11-20T23:00 ← yesterday evening
 11-20T19:00 11-21T05:00 ← last night
-11-19T23:00 11-20T09:00 ← yesterday before 10am / yesterday until 10
-11-20T14:00 11-20T15:00 ← 15:00-16:00 / 1500-1600 / from 1500 to 1600 / yesterday 1500-1600
+11-19T23:00 11-20T09:00 ← yesterday before 10am / before 10 yesterday / yesterday until 10
+11-20T14:00 11-20T15:00 ← 15:00-16:00 / 1500-1600 / from 1500 to 1600 / yesterday 1500-1600 /
+  1500-1600 yesterday
 11-20T21:00 11-20T22:00 ← 22:00..23:00
 11-20T21:00 11-20T23:00 ← 2026-11-20 22:00..24:00
 11-20T21:00 11-21T01:00 ← 22:00..02:00 / yesterday 22:00..02:00 / yesterday 22:00..today 02:00
-11-20T23:00 11-21T09:00 ← until 10:00 / before 10am / till 10
+11-20T23:00 11-21T09:00 ← until 10:00 / before 10am / till 10 / by 10am / til 10
 11-20T23:00 11-21T11:00 ← before noon / 2026-11-20T23:00..2026-11-21T11:00Z
 11-20T23:00 11-21T12:00 ← today so far / this weekend / today / saturday
 11-21T00:00 11-21T12:00 ← today UTC
@@ -98,6 +100,7 @@ const periods = `
 11-21T07:00 11-21T12:00 ← since 8 today
 11-21T08:00 11-21T09:00 ← 10:00-11:00 +02:00
 11-21T08:30 11-21T09:15 ← 9h30 to 10h15
+11-21T08:30 11-21T09:00 ← 9:30-10 / 9:30 to 10
 11-21T08:30 11-21T11:00 ← 9:30 am to noon
 11-21T09:00 11-21T10:00 ← 10h-11h / 10:00..11:00 / 10:00 - 11:00 / 10am..11am / 10-11am
 11-21T09:00 11-21T11:00 ← 10:00–12:00 / 10:00 — 12:00 / from 10 to 12 / from 10:00 to 12:00 /
@@ -110,8 +113,8 @@ const periods = `
 11-21T10:00 11-21T11:00 ← 2h..1h / 2h ago to 1h ago
 11-21T10:00 11-21T12:00 ← the last two hours / -2h / since 2 hours ago / 2 hours ago
 11-21T10:30 11-21T12:00 ← 1h30m / 1.5h / 1,5h / 1 hour and 30 minutes / an hour and a half / 1h30
-11-21T11:00 11-21T12:00 ← for 1h / last hour / in the last hour / now-1h / 1h..now / 10:00-11:00 UTC-1
-11-21T11:30 11-21T12:00 ← Last 30 minutes / half an hour / last half hour
+11-21T11:00 11-21T12:00 ← for 1h / an hour ago / last hour / in the last hour / now-1h / 1h..now / 10:00-11:00 UTC-1
+11-21T11:30 11-21T12:00 ← Last 30 minutes / half an hour / half an hour ago / last half hour
 11-21T11:45 11-21T12:00 ← a quarter of an hour
 11-21T11:50 11-21T12:00 ← 10 min ago
 11-21T12:00 11-21T12:00 ← this hour
@@ -150,6 +153,8 @@ describe('a day is never silently another one', () => {
     ['29 Feb', '2028-02-28T12:00:00Z', 'UTC', '29 Feb 2028', '2027-02-28'],
     ['next thursday', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026', '`today`'],
     ['next week', '2026-11-25T20:00:00Z', 'UTC', '26 Nov 2026', '`today`'],
+    ['week 48', '2026-11-21T12:00:00Z', 'UTC', '23 Nov 2026', '`today`'],
+    ['december', '2026-11-25T20:00:00Z', 'UTC', '1 Dec 2026', '2025-12-01'],
     ['28 Nov to 30 Nov', '2026-11-25T20:00:00Z', 'UTC', '28 Nov 2026', '2025-11-28'],
   ])('%s on %s in %s has not begun', (typed, at, zone, day, offered) => {
     const { message, hint } = refuse(typed, zone, new Date(at));
@@ -240,6 +245,9 @@ describe('subject and period', () => {
     ['shop last night', 'shop', '11-20T19:00'],
     ['today today', 'today', '11-20T23:00'],
     ['yesterday', '', '11-19T23:00'],
+    ['24h 24h', '24h', '11-20T12:00'],
+    ['zone week', 'zone week', undefined],
+    ['zone week today', 'zone week', '11-20T23:00'],
     ['"today"', 'today', undefined],
     ['“24h” 1h', '24h', '11-21T11:00'],
     ['"last week" yesterday', 'last week', '11-19T23:00'],
@@ -263,6 +271,7 @@ test.each([
   ['shop 3am', ['shop: 3:00..4:00', 'shop: since 3am']],
   ['shop around 3:15 am', ['shop: 3:15..4:15', 'shop: since 3:15 am']],
   ['shop yesterday 3pm', ['shop: 2026-11-20 15:00..16:00', 'shop: since yesterday 3pm']],
+  ['shop a week ago', ['shop: since a week ago']],
   ['what happened at 3am UTC', [': since 3am UTC']],
 ])('%s is refused, never another day', (typed, offered) => {
   const clock = { now, timeZone: berlin, instead: offer };

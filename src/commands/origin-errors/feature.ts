@@ -90,12 +90,14 @@ function nameFilters({ raw, tokens }: Words): Words {
   const named = tokens.flatMap((token, nth): Token[] => {
     if (readPlain(token, /^(in)$/iu) && readPlain(tokens[nth + 1], place)) return [];
     if (readPlain(token, /^(code)$/iu) && readPlain(tokens[nth + 1], code)) return [];
-    if (token.name === 'zone') return [{ typed: token.typed, text: token.value, value: token.value }];
+    if (token.name === 'zone')
+      return [{ typed: token.typed, text: token.value, value: token.value, quoted: true }];
     const known = readPlain(token, code);
     const server = readPlain(tokens[nth - 1], /^(in)$/iu) && readPlain(token, place);
     // `not 502` is no filter that there is.
     const isExcluded = readPlain(tokens[nth - 1], /^(not|without|except)$/iu) !== undefined;
-    const value = server ?? (isExcluded ? undefined : readPlain(token, /^([45](?:\d\d|xx))s?$/iu));
+    const isName = nth === 1 && readPlain(tokens[0], /^(zone)$/iu) !== undefined;
+    const value = server ?? (isExcluded || isName ? undefined : readPlain(token, /^([45](?:\d\d|xx))s?$/iu));
     const name = server === undefined ? 'status' : 'in';
     if (known !== undefined) return [{ ...token, text: `code:${known}`, name: 'code', value: known }];
     return [value === undefined ? token : { ...token, text: `${name}:${value}`, name, value }];

@@ -97,6 +97,8 @@ test('an answer counts what the filters leave, says of how many, and every way o
 test.each([
   ['errors shop 504 last hour in SG', 'errors shop last hour status:504 in:SG'],
   ['errors in SG shop today', 'errors shop today in:SG'],
+  ['errors zone 502', 'errors "502"'],
+  ['errors zone:week', 'errors "week"'],
 ])('%s is %s', async (typed, meant) => {
   await using harness = await shop({ [day]: entries });
   const [said, wanted] = await Promise.all([typed, meant].map((line) => harness.person().run(line)));
