@@ -221,7 +221,10 @@ export function findPeriod(typed: string, clock: PeriodClock, subject = ''): Per
   return readLast(words, clock) ?? readRange(nameSpans(words, clock), { ...clock, typed, subject });
 }
 
-const sinceLast = new RegExp(`^since (?=(?:the )?(?:last|past) (?!\\w+day)|\\d+ ?${unit}$)`, 'u');
+const sinceLast = new RegExp(
+  `^since (?=(?:the )?(?:last|past) (?!\\w+day|night|weekend|${isMonth})|\\d+ ?${unit}$)`,
+  'u',
+);
 const unitMinutes = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60, o: 30 * 24 * 60, y: 365 * 24 * 60 } as const;
 const half = 'half(?: an?)?';
 const amount = new RegExp(`(?:(\\d{1,6}(?:\\.\\d)?|${half}(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
@@ -264,6 +267,10 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
   const [, bare = '', zone = ''] = /^(.*?)( (?:utc|gmt))?$/u.exec(words) ?? [];
   const clock = toLocalTime(zone === '' ? timeZone : 'UTC', now);
   const monday = shiftDay(clock.day, 1 - clock.weekday);
+  // `since week 46` ends now, as does `since this morning`.
+  const [, later = ''] = /^(?:since|from) (.+)$/u.exec(bare) ?? [];
+  const opened = later && nameSpans(later, { now, timeZone: zone === '' ? timeZone : 'UTC' });
+  if (opened !== later && opened.includes('..')) return `since ${opened.replace(/\.\..*/u, '')}${zone}`;
   const [, named] = /^(?:since )?(?:the )?(?:this |start of (?:the )?)(hour|week|month)$/u.exec(bare) ?? [];
   if (/^next (?:week|weekend|month|year)$/u.test(bare)) return `tomorrow${zone}`;
   if (named === 'hour') return `since ${Math.floor(clock.minutes / 60)}:00${zone}`;
@@ -282,11 +289,9 @@ function nameSpans(words: string, { now, timeZone }: PeriodClock): string {
     /^(\d{1,3}) ?(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?) ago$/u.exec(bare) ?? [];
   if (agoUnit !== undefined)
     return agoUnit.startsWith('d') ? `${shiftDay(clock.day, -Number(ago))}${zone}` : `since ${bare}${zone}`;
-  const [, since, day = '', part = ''] = /^(since )?(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
+  const [, day = '', part = ''] = /^(.+) (morning|afternoon|evening)$/u.exec(bare) ?? [];
   const span = dayParts[part];
-  if (span === undefined) return words;
-  const typed = `${since ?? ''}${day === 'this' ? 'today' : day} ${span}`;
-  return `${since ? typed.replace(/\.\..*/u, '') : typed}${zone}`;
+  return span === undefined ? words : `${day === 'this' ? 'today' : day} ${span}${zone}`;
 }
 
 /** The days so far of `november`; `last november` is not this one. */

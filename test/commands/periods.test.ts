@@ -46,7 +46,9 @@ const periods = `
 10-22T12:00 11-21T12:00 ← month
 10-31T23:00 11-21T12:00 ← this month / november / since november
 25-10-31T23:00 25-11-30T23:00 ← last november
+25-10-31T23:00 11-21T12:00 ← since last november
 25-11-23T23:00 25-11-30T23:00 ← 2025-W48 / week 48 2025 / week 48 of 2025
+11-08T23:00 11-21T12:00 ← since week 46
 11-08T23:00 11-15T23:00 ← 2026-W46 / week 46 / KW46 / 2026w46 / calendar week 46
 11-08T23:00 11-21T12:00 ← since week 46
 11-10T23:00 11-11T23:00 ← 2026-W46-3
@@ -55,6 +57,7 @@ const periods = `
 11-12T23:00 11-16T23:00 ← fri-mon
 11-13T23:00 11-14T23:00 ← last saturday
 11-13T23:00 11-15T23:00 ← last weekend
+11-13T23:00 11-21T12:00 ← since last weekend
 11-14T12:00 11-21T12:00 ← since last week / last week / 1w / week
 11-15T23:00 11-16T23:00 ← on monday
 11-15T23:00 11-18T23:00 ← mon-wed
@@ -84,6 +87,9 @@ const periods = `
 11-20T15:00 11-20T17:00 ← 2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500
 11-20T17:00 11-20T23:00 ← yesterday evening
 11-20T19:00 11-21T05:00 ← last night
+11-20T19:00 11-21T12:00 ← since last night
+09-30T22:00 11-21T12:00 ← since october
+10-01T00:00 11-21T12:00 ← since october utc
 11-19T23:00 11-20T09:00 ← yesterday before 10am / before 10 yesterday / yesterday until 10
 11-20T14:00 11-20T15:00 ← 15:00-16:00 / 1500-1600 / from 1500 to 1600 / yesterday 1500-1600 /
   1500-1600 yesterday
