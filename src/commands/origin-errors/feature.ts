@@ -92,10 +92,11 @@ function nameFilters({ raw, tokens }: Words): Words {
     if (readPlain(token, /^(code)$/iu) && readPlain(tokens[nth + 1], code)) return [];
     if (token.name === 'zone')
       return [{ typed: token.typed, text: token.value, value: token.value, quoted: true }];
-    const known = readPlain(token, code);
     const server = readPlain(tokens[nth - 1], /^(in)$/iu) && readPlain(token, place);
-    // `not 502` is no filter that there is.
-    const isExcluded = readPlain(tokens[nth - 1], /^(not|without|except)$/iu) !== undefined;
+    // `not 502` and `without code dns_lookup` are no filters that there are.
+    const before = tokens[readPlain(tokens[nth - 1], /^(code)$/iu) ? nth - 2 : nth - 1];
+    const isExcluded = readPlain(before, /^(not|without|except)$/iu) !== undefined;
+    const known = isExcluded ? undefined : readPlain(token, code);
     const isName = nth === 1 && readPlain(tokens[0], /^(zone)$/iu) !== undefined;
     const value = server ?? (isExcluded || isName ? undefined : readPlain(token, /^([45](?:\d\d|xx))s?$/iu));
     const name = server === undefined ? 'status' : 'in';

@@ -128,6 +128,12 @@ test.each([
   expect(readSentences(answer?.at(-1))).toEqual(readSentences(filtered?.at(-1)));
 });
 
+test.each(['shop not http_timeout', 'shop without code http_timeout'])('%s is no filter', async (typed) => {
+  await using harness = await shop({ [day]: entries });
+  const [answer] = await harness.person().run(`errors ${typed}`);
+  expect(answer?.text).toMatchSnapshot();
+});
+
 test('where nothing is left it says of how many', async () => {
   await using harness = await shop({ [day]: entries });
   const [answer] = await harness.person().run('errors shop in:BR code:http_timeot');
