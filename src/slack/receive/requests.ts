@@ -63,7 +63,8 @@ import {
 } from './perform.ts';
 
 export async function runCommand(deps: SlackDeps, body: SlashCommand): Promise<void> {
-  const { text, trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
+  const { trigger_id: triggerId, response_url: responseUrl, channel_id: channelId } = body;
+  const text = stripDecoration(body.text);
   const route = { responseUrl, channelId };
   const origin = { triggerId, place: { channelId, threadTs: undefined } };
   await perform(deps, { kind: 'command', body, claim: triggerId, route }, async (reveal) => ({

@@ -77,6 +77,14 @@ describe('a mention', () => {
     expect(offers('connect:forget')(answer)).toBe(true);
   });
 
+  test.each(['• ', '- ', '1) '])('behind %j is also taken from a slash command', async (mark) => {
+    const person = bot.slack.as(alice, ops);
+    const seen = new Set(person.messages().map(({ ts }) => ts));
+    await person.slash(`${mark}app ${appIds.api}`);
+    const answer = await person.waitForMessage(({ ts }) => !seen.has(ts));
+    expect(answer.blocks).toContainEqual(expect.objectContaining({ type: 'data_visualization' }));
+  });
+
   test('as long as Slack allows is answered, however it is decorated', async () => {
     const decorated = `${'_'.repeat(50)}a `.repeat(700);
     const answer = await write(bot.slack.as(alice, ops), `${cdn} ${decorated}`);
