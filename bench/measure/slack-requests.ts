@@ -97,7 +97,8 @@ export function createRequests(base: () => string, issueTrigger: (sender: Sender
         team_id: 'T0BENCH00',
         type: 'modal',
         callback_id: callbackId,
-        private_metadata: '',
+        // The version of the settings that the form of them was opened with: none is saved yet.
+        private_metadata: JSON.stringify({ metadata: '0' }),
         hash: '1.a',
         blocks: [],
         state: { values: state },

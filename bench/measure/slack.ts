@@ -90,6 +90,7 @@ export async function startSlack({ uploadUrl }: { uploadUrl?: string } = {}): Pr
   const webApi = (method: string): object => {
     if (method === 'auth.test')
       return { team_id: 'T0BENCH00', user_id: 'U0BENCHBT', bot_id: 'B0BENCHBT', team: 'Bench' };
+    if (method === 'users.info') return { user: { team_id: 'T0BENCH00' } };
     if (method === 'apps.connections.open') return { url: socket.ticket() };
     if (method === 'files.getUploadURLExternal') return { upload_url: uploadUrl, file_id: 'F0BENCH00' };
     if (method === 'files.completeUploadExternal') return { files: [{ id: 'F0BENCH00' }] };
