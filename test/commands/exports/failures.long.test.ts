@@ -27,14 +27,19 @@ const cdnFails = (fault: Omit<Parameters<CdnSimulator['faults']['add']>[0], 'mat
 const slackFails = (method: string, code: string) => () => bot.slack.script.fail(method, code);
 
 test.each([
-  ['the upload breaks off', () => bot.slack.script.drop('files.upload')],
-  ['Slack pauses', () => bot.slack.script.rateLimit('files.completeUploadExternal', 1)],
-] as const)('%s: it is tried again, and one file arrives', async (_, breaks) => {
+  ['the upload breaks off', 'the log is read again', 2, () => bot.slack.script.drop('files.upload')],
+  [
+    'Slack pauses',
+    'the finished file waits',
+    1,
+    () => bot.slack.script.rateLimit('files.completeUploadExternal', 1),
+  ],
+] as const)('%s: %s, and one file arrives', async (_, __, reads, breaks) => {
   breaks();
   await exportTo(ops);
   await waitForPost(ops, says.posted());
   expect(newFiles(ops)).toHaveLength(1);
-  expect(exportRequests()).toHaveLength(2);
+  expect(exportRequests()).toHaveLength(reads);
   await expectEmptySpool();
 });
 
