@@ -397,7 +397,7 @@ test('a process that lives and lost its claims has not died', async () => {
   expect(attempts).not.toContain('put aside');
 });
 
-test('what repairs lost jobs adds none beside one that is tried again', async () => {
+test.each(['retry', 'active'])('what repairs lost jobs adds none beside one in state %s', async (state) => {
   const database = await engines.embedded.emptyDatabase();
   const job = defineJob({
     name: 'kept',
@@ -407,7 +407,7 @@ test('what repairs lost jobs adds none beside one that is tried again', async ()
   });
   const queue = await startQueue(database, [job], { work: false });
   await queue.enqueue(job, {}, { key: 'a' });
-  await sql`update pgboss.job set state = 'retry'`.execute(database.db);
+  await sql`update pgboss.job set state = ${state}::pgboss.job_state`.execute(database.db);
   await queue.enqueue(job, {}, { key: 'a', unlessUnderWay: true });
   await queue.enqueue(job, {}, { key: 'b', unlessUnderWay: true });
   const { rows } = await sql<{ key: string }>`
