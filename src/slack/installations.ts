@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { Installation } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
 import type { KeyStore } from '../auth/keys/key-store.ts';
-import { UserError } from '../errors.ts';
+import { isDatabaseLost, UserError } from '../errors.ts';
+import { createCache } from '../lib/cache.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
 import { readCode } from '../outbox/slack-port.ts';
 import { Secret } from '../secrets/secret.ts';
@@ -33,7 +34,7 @@ interface AccessOptions {
 
 export type InstallationAccess = ReturnType<typeof manyWorkspaces>;
 
-/** Use after the acknowledgement only: with OAuth it reads the database. */
+/** Use after the acknowledgement only: with OAuth it reads the database. Without the database it gives what was read last. */
 export function createInstallationAccess(options: AccessOptions): InstallationAccess {
   const { apiUrl, fetch, installing } = options;
   const clientOptions = {
@@ -76,6 +77,13 @@ function singleWorkspace(
   };
 }
 
+interface Found {
+  readonly mayUse: boolean;
+  readonly token: string | undefined;
+}
+
+const mostKnown = 500;
+
 function manyWorkspaces(
   { apiUrl, installations, logger, publicUrl }: AccessOptions,
   { clientId, clientSecret, stateSecret, allowed }: Installing & { kind: 'oauth' },
@@ -112,16 +120,24 @@ function manyWorkspaces(
     authorizationUrl: new URL('/oauth/v2/authorize', apiUrl).href,
     clientOptions: { ...clientOptions, retryConfig: { retries: 1 } },
   });
-  const find = async (place: Installation) => {
+  /** People are told with it that the database is gone: everything else they ask for needs the database. */
+  const latest = createCache<Found>({ now: () => new Date(), maxEntries: mostKnown });
+  const find = async (place: Installation): Promise<Found> => {
     const { enterpriseId, teamId } = place;
     const query = { isEnterpriseInstall: enterpriseId !== undefined, enterpriseId, teamId };
+    const key = `${enterpriseId}/${teamId}`;
     try {
       const { bot, team, enterprise } = await installations.fetchInstallation(query, logger);
       // Also where a refused installation could not be revoked.
-      return { mayUse: isAllowed(teamId, enterpriseId, team?.id, enterprise?.id), token: bot?.token };
+      const found = { mayUse: isAllowed(teamId, enterpriseId, team?.id, enterprise?.id), token: bot?.token };
+      latest.set(key, found);
+      return found;
     } catch (error) {
+      const known = isDatabaseLost(error) ? latest.get(key) : undefined;
+      if (known) return known;
       // A failing database or a changed row is not a missing installation.
       if (!(error instanceof NotInstalledError)) throw error;
+      latest.drop(key);
       return { mayUse: isAllowed(teamId, enterpriseId), token: undefined };
     }
   };

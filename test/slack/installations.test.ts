@@ -11,16 +11,24 @@ const installed = { bot: { token: 'xoxb-1' }, team: { id: 'T1' }, enterprise: { 
 const gone = new NotInstalledError('T1');
 const away = new Error('the database is away');
 
-/** Access with this row, or the failure to read it, and a Slack that answers so. */
-function open(row: object, { allowed = [], code }: { allowed?: readonly string[]; code?: string } = {}) {
+/** Access with this row, or the failure to read it, each of them once and the last one for ever, and a Slack that answers so. */
+function open(
+  given: object | readonly object[],
+  { allowed = [], code }: { allowed?: readonly string[]; code?: string } = {},
+) {
   const secret = new Secret('any');
   let asked = 0;
+  const rows = [given].flat();
   const access = createInstallationAccess({
     installing: { kind: 'oauth', clientId: '1', clientSecret: secret, stateSecret: secret, allowed },
     apiUrl: 'https://slack.test/api/',
     logger: createLibraryLog(createMemoryLog()),
     installations: {
-      fetchInstallation: () => (row instanceof Error ? Promise.reject(row) : Promise.resolve(row)),
+      async fetchInstallation() {
+        const row = rows.length > 1 ? rows.shift() : rows[0];
+        if (row instanceof Error) throw row;
+        return row;
+      },
     } as unknown as InstallationStore,
     async fetch() {
       asked += 1;
@@ -59,6 +67,26 @@ test.each<[string, object, string[], RegExp | undefined]>([
       ({ message, hint = '' }: Error & { hint?: string }) => `${message} ${hint}`,
     );
   expect(told).toMatch(refusal ?? /^xoxb-1$/u);
+});
+
+const lost = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+
+test.each<[string, object[], string]>([
+  ['known, while the database cannot be reached', [installed, lost], 'xoxb-1'],
+  ['not known after a removal', [installed, gone, lost], 'none'],
+  ['not known of another failure', [installed, away], 'none'],
+  ['not known at the start', [lost], 'none'],
+])('the token of the last reading is %s', async (_, rows, expected) => {
+  const { access } = open(rows);
+  const read = () =>
+    access.token(place).then(
+      (token) => token.reveal(),
+      () => 'none',
+    );
+  for (let before = 1; before < rows.length; before += 1) await read();
+  expect(await read()).toBe(expected);
+  // Of another workspace nothing was read.
+  expect(await access.token({ teamId: 'T2' }).catch(() => 'none')).toBe('none');
 });
 
 test.each([

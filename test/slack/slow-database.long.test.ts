@@ -2,7 +2,15 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../src/store/schema.ts';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
-import { type Bot, connect, followMessages, startBot } from '../support/bot.ts';
+import {
+  type Bot,
+  type BotOptions,
+  connect,
+  createPublicUrl,
+  followMessages,
+  install,
+  startBot,
+} from '../support/bot.ts';
 import { prepareEngines } from '../support/engines.ts';
 import { startRelay } from '../support/relay.ts';
 import { readStable } from '../support/words.ts';
@@ -14,13 +22,14 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function start() {
+async function start(options: BotOptions = {}) {
   const location = await postgres.createLocation();
   const relay = await startRelay(location.databaseUrl?.reveal() ?? '');
   closing.push(() => relay.close());
-  const env = { DATABASE_URL: relay.url, ENCRYPTION_KEYS: generateKeys('k1') };
-  const bot = await startBot({ transport: 'http', zones: 3, env });
+  const env = { DATABASE_URL: relay.url, ENCRYPTION_KEYS: generateKeys('k1'), ...options.env };
+  const bot = await startBot({ transport: 'http', zones: 3, ...options, env });
   closing.push(() => bot.stop());
+  if (options.install === 'oauth') await install(bot, bot.slack.workspaces.acme.id);
   await connect(bot, alice, ops);
   return { bot, relay, open: location.open };
 }
@@ -95,5 +104,16 @@ describe.skipIf(postgres.skip)('while PostgreSQL is slow', () => {
     await type(bot, 'zones');
     expect(answers().filter(({ reads }) => reads.includes('3 zones'))).toHaveLength(1);
     expect(bot.cdn.requests.length).toBe(asked + 1);
+  });
+
+  test('who mentions the bot of many workspaces is told while the database is gone', async () => {
+    const { bot, relay } = await start({ install: 'oauth', env: await createPublicUrl() });
+    const person = bot.slack.as(alice, ops);
+    await type(bot, 'whoami');
+    const { next } = followMessages(person);
+    relay.close();
+    person.say(`<@${bot.slack.workspaces.acme.botUserId}> whoami`);
+    const told = await next(({ reads }) => reads.includes(says.databaseGone), 20_000);
+    expect(told.ephemeral).toBe(true);
   });
 });

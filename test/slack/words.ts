@@ -3,6 +3,7 @@ export { alice, bob, eve, ops } from '../support/people.ts';
 /** Sentences that the tests of this folder wait for, or need in several places. */
 export const says = {
   working: 'Working on it',
+  databaseGone: 'can’t reach its database',
   reading: 'Reading your zones',
   busy: 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.',
   busyMenu: 'The bot is busy: type again in a moment',
