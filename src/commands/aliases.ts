@@ -193,13 +193,22 @@ export function findMeaning(words: Words, isCommand: (word: string) => boolean):
   return findByWord(words, isCommand);
 }
 
+const isStatus = /^[45](?:\d\d|xx)s?$/iu;
+
+/** `failures not 502` are not those with 502. */
+function isExcluding({ text }: Token, next: Token | undefined): boolean {
+  return /^(?:not|without|except)$/iu.test(text) && isStatus.test(next?.text ?? '');
+}
+
 /** Without what is around the words that count: `please find shop`. */
 export function dropFillers({ raw, tokens }: Words): Words {
   const kept = tokens.flatMap((token, nth): Token[] => {
     if (token.quoted || token.name !== undefined) return [token];
     const text = token.text.replaceAll('’', "'").replace(/'s$|[?!.,;]+$|(?<=^[45](?:\d\d|xx))s$/giu, '');
     const isSinceWhen = /^since$/iu.test(text) && /^(?:when)?$/iu.test(tokens[nth + 1]?.text ?? '');
-    const isFiller = text === '' || isSinceWhen || (tokens.length > 1 && fillers.has(text.toLowerCase()));
+    const isWord =
+      tokens.length > 1 && fillers.has(text.toLowerCase()) && !isExcluding(token, tokens[nth + 1]);
+    const isFiller = text === '' || isSinceWhen || isWord;
     return isFiller ? [] : [{ ...token, text, value: text }];
   });
   return toWords(raw, kept);
@@ -237,8 +246,10 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
   const beforeWord = hasTime(before) ? before : before.filter((token) => !isTime(token));
   const found = [beforeWord, others.slice(at + 1).flat()].flatMap(dropPrepositions);
   // A status says which errors are meant, too.
-  const status = kept.filter((token) => /^[45](?:\d\d|xx)$/iu.test(token.text) && !found.includes(token));
-  const rest = isFailure(word) ? [...found, ...status] : found;
+  const status = kept.filter((token) => isStatus.test(token.text) && !found.includes(token));
+  const all = [...found, ...status];
+  const excludes = kept.some((token, nth) => isExcluding(token, kept[nth + 1]));
+  const rest = !isFailure(word) ? found : excludes ? kept.filter((token) => all.includes(token)) : all;
   const [note, nearest] = notes.get(word) ?? [];
   const itself = /^(?:alert|digest)s?$/u.test(word) ? word : `${word} …`;
   const commands = nearest?.split(' | ') ?? meant.get(word) ?? [itself];

@@ -59,6 +59,8 @@ digest new weekly shop at 8:30 ← weekly digest of shop at 8:30
 disconnect ← delete my key / forget my key / log out / logout / remove my key
 doctor ← health / ping / version / what version are you / is the bot ok / are you there?
 errors 502 ← 502s / why 502
+errors not 502 shop ← not 502 errors of shop
+errors shop not 502 ← shop failures not 502 / shop not 502
 errors 504 ← 504 gateway timeout / why are customers seeing 504
 errors ← any errors? / anything failing? / cdn down / error / everything is broken / failing / how many
   errors / is anything down / is anything wrong / is everything down / is it down / is something broken /
