@@ -90,7 +90,7 @@ async function readFileReply(reply: Reply) {
   const text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
   const refusal = next.done && text.startsWith('{') ? parseJson(text) : undefined;
   const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
-  // With 202 the file is not made yet, and its body is none.
+  // A 202 comes before the file exists: its body is something else.
   if (isRefusal || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();
     throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');

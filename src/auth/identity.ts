@@ -11,7 +11,7 @@ export function tenantId({ enterpriseId, teamId }: Installation): string {
   return enterpriseId ?? teamId;
 }
 
-/** Under which a person’s rows are found. */
+/** The columns by which a person’s rows are found. */
 export function ofPerson(person: Person) {
   return { tenant: tenantId(person), user_id: person.userId };
 }

@@ -249,7 +249,7 @@ function readLength(words: string): number | undefined {
 
 function readLast(words: string, { now }: PeriodClock): Period | undefined {
   const [, given] = lastAmounts.exec(words) ?? [];
-  // A letter alone is a word; `shop week` is the last one.
+  // A letter alone is a word. `shop week` is the last week.
   const isAmount = given !== undefined || /^(?:\d|an? |half|(?:hour|day|week|month)$)/u.test(words);
   if (!lastAmounts.test(words) || !isAmount) return undefined;
   const last = readLength(words.slice(given?.length ?? 0));
@@ -316,7 +316,7 @@ function readWeek(words: string, today: string): string | undefined {
   const find = (year: number, day = 1): string =>
     toUtcDay(parseISO(`${year}-W${week.padStart(2, '0')}-${day}T00:00:00Z`));
   const year = Number(first ?? last ?? guessYear(find, today));
-  // Of its Thursday a week has the year.
+  // A week belongs to the year of its Thursday.
   if (!find(year, 4).startsWith(String(year))) return undefined;
   return nth === undefined ? spanDays(find(year), find(year, 7), today) : find(year, Number(nth));
 }

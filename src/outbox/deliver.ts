@@ -47,7 +47,7 @@ const audienceKnownMs = 30_000;
 export type DeliverPorts = {
   readonly slack: OpenSlack;
   readonly enqueue: Enqueue;
-  /** Counts a message that no place took, or perhaps none did. */
+  /** Counts a message that no place took, or that may not have arrived. */
   readonly untold: (kind: string) => void;
   /** Who reads a channel, as it was known no longer ago than `knownMs`. */
   readonly readAudience: (
@@ -355,7 +355,7 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
 async function endInDoubt(delivery: Delivery, code: string): Promise<void> {
   const { row, context, place } = delivery;
   if (row.doubt === 'retry') return postAgain(delivery);
-  // It was looked for and is not there: no copy of it is worse than two.
+  // The bot has looked and found no copy: none is worse than two.
   if (row.doubt === 'once' && code === 'too_often') return leavePlace(delivery, code);
   if (row.doubt === 'once') return end(delivery, { state: 'sent', channel: place, code });
   context.log.warn({ message: row.id, place, code }, 'unknown whether message was posted');

@@ -56,7 +56,7 @@ const maxCharacters = 1_000_000;
 type Kinds = ReadonlySet<string>;
 const work = new AsyncLocalStorage<{ readonly scope: Scope | undefined; readonly carried: Kinds }>();
 const nothing: Kinds = new Set();
-/** Of the whole process, in one list: each list is another pass over all that leaves. */
+/** Secrets of the whole process. One list, since each list is another pass over all that leaves. */
 let held: NotedSecrets = [];
 
 /** Runs one piece of work (a delivery, a job) whose secrets are collected. */

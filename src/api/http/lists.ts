@@ -59,7 +59,7 @@ const concurrentPages = 4;
 /** Elements of one list: the bound for a service that always says "more", and for what is held in memory. */
 const maxElements = 250_000;
 const maxPages = maxElements / pageLength;
-/** As many may be read without a turn. */
+/** So many elements may be read without a turn. */
 const unreserved = 5_000;
 
 type Project<T> = (raw: unknown, reply: Reply) => T | undefined;
@@ -178,7 +178,7 @@ const maxOutsideBytes = 64_000;
 // Neither a list nor an object; a string may still begin like a web page of a proxy.
 const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
 
-/** The next comma, bracket or brace outside of texts; `place` moves behind it. Apart, since closures are slower by half. */
+/** The next comma, bracket or brace outside of texts; `place` moves behind it. Not in the closure, which would be slower by half. */
 function findMark(chunk: Uint8Array, place: { at: number; isText: boolean }): number | undefined {
   let { at, isText } = place;
   let mark: number | undefined;
@@ -207,7 +207,7 @@ export function createCutter(member: string) {
   let hasElements = false;
   /** Within the current element. */
   let parts = 0;
-  /** Between two pieces, it is behind a backslash that ends one. */
+  /** Between two pieces `at` is 1 where the last one ended with a backslash, else 0. */
   const place = { at: 0, isText: false };
   /** Of the first element that has not ended. */
   let pending: Buffer = Buffer.alloc(0);

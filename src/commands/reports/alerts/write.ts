@@ -43,7 +43,7 @@ const heartbeatTime = '09:00';
 const soonMs = 5 * minuteMs;
 /** Messages of an incident after which it waits for the next check as planned. */
 const mostHastyPosts = 3;
-/** Before the id of a message that somebody deleted: it comes back once, when something changes. */
+/** Prefix of the id of a message that somebody deleted: it comes back once, when something changes. */
 const deleted = 'deleted/';
 
 interface Commit {
