@@ -46,13 +46,13 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu',
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
 
-/** Digits without a letter (`+501`, `5 0 1`), a UUID, or letters and digits as in the ids that the CDN gives to apps. */
+/** Digits without a letter (`+501`, `5 0 1`, `id 501`), a UUID, or letters and digits as in the ids that the CDN gives to apps. */
 export function looksLikeId(typed: string): boolean {
-  const key = toNameKey(typed);
+  const key = toNameKey(typed).replace(/^id\b/u, '');
   return (
     // The key of `№501` is `no501`.
     [key, cleanName(typed)].some((form) => /\p{N}/u.test(form) && !/\p{L}/u.test(form)) ||
-    /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/u.test(key) ||
+    /^[\da-f]{32}$/u.test(key.replaceAll(/[^\da-z]/gu, '')) ||
     (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
   );
 }

@@ -1,11 +1,19 @@
 import type { ModalView, Option } from '@slack/types';
 import type { AppSummary, LatencyPoint } from '../api/apps.ts';
 import type { ZoneSummary } from '../api/zones/summary.ts';
+import { toUtcDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { commandButton, type PanelPages, panelButton, replacingButton, selectOf } from './blocks/buttons.ts';
 import { renderChart } from './blocks/chart.ts';
-import { formatBytes, formatMoment, formatNumber, formatShortMoments, formatUtc } from './blocks/format.ts';
+import {
+  formatBytes,
+  formatMoment,
+  formatNumber,
+  formatShortDay,
+  formatShortMoments,
+  formatUtc,
+} from './blocks/format.ts';
 import { modal, option, searchSelect } from './blocks/inputs.ts';
 import { firstOf } from './blocks/menu.ts';
 import { escapeMrkdwn, join, plainText, truncate } from './blocks/text.ts';
@@ -93,10 +101,13 @@ function describeVolumes({ totalVolumeSizeInGb: size }: AppSummary): string {
 function describePeak(points: readonly LatencyPoint[]): string {
   if (points.length === 0) return '';
   const labels = createLabels(points);
-  // Within a day only the time.
-  const joint = hasTimes(points) && !/^\d\d:\d\d$/u.test(labels[0] ?? '') ? 'on' : 'at';
   const highest = Math.max(...points.map(({ latency }) => latency));
-  const label = labels[points.findIndex(({ latency }) => latency === highest)] ?? '';
+  const nth = points.findIndex(({ latency }) => latency === highest);
+  const { at } = points[nth] ?? {};
+  // Within a day its label is only the time.
+  const isTime = at !== undefined && /^\d\d:\d\d$/u.test(labels[nth] ?? '');
+  const label = isTime ? `${formatShortDay(toUtcDay(new Date(at)))} ${labels[nth]}` : (labels[nth] ?? '');
+  const joint = hasTimes(points) ? 'on' : 'at';
   return `peak ${formatNumber(highest)} ${joint} ${escapeMrkdwn(label, 40)}${/\d:\d/u.test(label) ? ' UTC' : ''}`;
 }
 

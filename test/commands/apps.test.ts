@@ -47,6 +47,9 @@ test('what is reported is not 0, however small, and a key of any unit is a time'
   const [answer] = await harness.person().run(`app ${appIds.api}`);
   expect(readText(answer)).toMatch(/0\.00034[^]*400 kB/u);
   expect(readText(answer)).toContain('6 on 21 Nov 12:00');
+  harness.cdn.faults.add({ match: { path: /summary/ }, body: { latencyChart: { '1763636400': 5 } } });
+  const [other] = await harness.person().run(`app ${appIds.worker}`);
+  expect(readText(other)).toContain('5 on 20 Nov 11:00');
 });
 
 test('what the CDN does not report is said, and nothing is drawn of nothing', async () => {

@@ -9,7 +9,7 @@ import { formatCode, join, plainText } from '../blocks/text.ts';
 /** Behind the name of a zone, whose share of its limit is in another column. */
 export function describeStatus(zone: ZoneSummary): string {
   const reasons = attentionReasons(zone).filter((reason) => reason !== 'near-limit');
-  if (reasons.length === 0 && zone.enabled === undefined) return 'state not reported';
+  if (reasons.length === 0 && !isActive(zone)) return 'state not reported';
   return reasons.join(', ').replace('-', ' ');
 }
 
@@ -37,7 +37,13 @@ export function describeCondition(zone: ZoneSummary): string {
   const reasons = attentionReasons(zone).map((reason) => words[reason]);
   if (reasons.length > 0)
     return `is ${[reasons.slice(0, -1).join(', '), reasons.at(-1)].filter(Boolean).join(' and ')}`;
-  return zone.enabled === true ? 'is active' : 'does not report its state';
+  if (isActive(zone)) return 'is active';
+  return zone.enabled ? 'is enabled, suspended not reported' : 'does not report its state';
+}
+
+/** Where both are reported. */
+export function isActive({ enabled, suspended }: ZoneSummary): boolean {
+  return enabled === true && suspended === false;
 }
 
 function describeShare({ bandwidthUsed: used = 0, bandwidthLimit: limit = 0 }: ZoneSummary): string {

@@ -6,7 +6,7 @@ import { button, commandButton, type PanelPages, panelButton, selectOf } from '.
 import { andMore, formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
-import { describeCondition, describeUsage } from './rows.ts';
+import { describeCondition, describeUsage, isActive } from './rows.ts';
 import { disabledBecause, listEdgeRule, listHostname, listSection } from './settings.ts';
 
 export interface ShownZone {
@@ -89,7 +89,7 @@ function withoutStyle(text: string): string {
 
 function chooseIcon(zone: ZoneSummary): string {
   if (rankAttention(zone) > 0) return ':warning:';
-  return zone.enabled === true ? ':large_green_circle:' : ':white_circle:';
+  return isActive(zone) ? ':large_green_circle:' : ':white_circle:';
 }
 
 function describePlace({ members, summary }: Zone): string {

@@ -17,8 +17,8 @@ const log = JSON.stringify({
 });
 const entry = { logId: 'id-1', timestamp: 1_767_225_600_000, log, labels };
 
-async function entriesOf(body: unknown) {
-  const cdn = await startStubCdn((_, response) => sendBody(response, 200, body));
+async function entriesOf(body: unknown, status = 200) {
+  const cdn = await startStubCdn((_, response) => sendBody(response, status, body));
   const entries: OriginError[] = [];
   const { originErrors } = cdn.client({ now: () => now });
   const day_ = await originErrors.forEach('1001', day, (entry) => void entries.push(entry));
@@ -153,11 +153,9 @@ test.each([[{ logs: [] }], [{ logs: null }], [[]]])('%j means none were reported
 test.each([
   ['another shape', { entries: [] }, 'unexpected'],
   ['a refusal', { logs: null, errorResponse: { success: false, message: 'Not for this zone.' } }, 'refused'],
-])('%s is an error', async (_, body, code) => {
-  const cdn = await startStubCdn(() => body);
-  expect(await expectApiError(cdn.client().originErrors.forEach('1001', day, () => {}))).toMatchObject({
-    code,
-  });
+  ['202, before there is an answer', { logs: [] }, 'unexpected', 202],
+])('%s is an error', async (_, body, code, status = 200) => {
+  expect(await expectApiError(entriesOf(body, status))).toMatchObject({ code });
 });
 
 test('where the day breaks off, no entry is visited twice', async () => {

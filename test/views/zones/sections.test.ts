@@ -126,7 +126,8 @@ test('each id that a zone shows leads to what the bot knows of it, and the zone 
 });
 
 test.each([
-  ['active', { Enabled: true }],
+  ['active', { Enabled: true, Suspended: false }],
+  ['enabled, and perhaps suspended', { Enabled: true, Suspended: 'yes' }],
   ['at its limit', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e11 }],
   ['above 80%', { Enabled: true, MonthlyBandwidthLimit: 1e13, MonthlyBandwidthUsed: 9.1e12 }],
   ['disabled for another reason', { Enabled: false, MonthlyBandwidthLimit: 5e11, MonthlyBandwidthUsed: 5e9 }],
