@@ -83,9 +83,10 @@ export function createVolumes(send: Send) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
         const { ids } = readAnswer(reply, (await reply.json()) ?? {}, deletion);
-        // One in another form must not make the list look empty, and 202 has deleted nothing yet.
+        // One in another form must not make the list look empty; 202 has deleted nothing yet, and 207 perhaps a part.
         const isReported =
-          reply.status !== 202 && ids?.every((one) => typeof one === 'string' || typeof one === 'number');
+          ![202, 206, 207].includes(reply.status) &&
+          ids?.every((one) => (typeof one === 'string' && one.trim() !== '') || typeof one === 'number');
         return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };
       });
     },

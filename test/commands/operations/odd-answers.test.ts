@@ -44,6 +44,8 @@ test.each<[keyof typeof requests, answer: string, fault: Fault, ends: string, sa
   ['volume', 'no body', { status: 204, body: '' }, unconfirmed, says.checkIt],
   ['volume', 'ids that are no list', { body: { ids: { 0: 'i-1' } } }, unconfirmed, says.checkIt],
   ['volume', '202 with ids', { status: 202, body: { ids: ['i-1'] } }, unconfirmed, says.checkIt],
+  ['volume', '207 with ids', { status: 207, body: { ids: ['i-1'] } }, unconfirmed, says.checkIt],
+  ['volume', 'an empty id', { body: { ids: [''] } }, unconfirmed, says.checkIt],
   ['volume', 'an empty list', { body: [] }, unanswered, says.checkIt],
   ['volume', 'a list of ids', { body: ['i-1'] }, unanswered, says.checkIt],
   ['volume', 'a word', { body: '"deleted"' }, unanswered, says.checkIt],
