@@ -286,18 +286,26 @@ export const endingCertificates = defineCondition({
         'Edit the alert to choose other zones.',
       );
     const unreadable = certificates.filter(({ endsAt }) => !endsAt);
+    const unreported = zones.flatMap(({ id, isCertificateUnreported }) =>
+      isCertificateUnreported && (targets.length === 0 || targets.includes(id)) ? [id] : [],
+    );
     const without = targets.filter(
-      (id) => names.has(id) && !certificates.some(({ zoneId }) => zoneId === id),
+      (id) => names.has(id) && !unreported.includes(id) && !certificates.some(({ zoneId }) => zoneId === id),
     );
     return observe(found, {
       unread: unreadable.map(({ zoneId, hostname }) => `${zoneId}/${hostname}`),
-      isUnlisted: (id) => skipped > 0 && !names.has(id.split('/', 1)[0] ?? ''),
+      isUnlisted(id) {
+        const [zoneId = ''] = id.split('/', 1);
+        if (unreported.includes(zoneId)) return !found.some((one) => one.id === id);
+        return skipped > 0 && !names.has(zoneId);
+      },
       notes: [
         ...listMissing(
           targets.filter((id) => !names.has(id)),
           skipped,
         ),
         ...unreadable.map(({ hostname }) => toNote(truncate(hostname, 60), 'its expiry date is unreadable')),
+        ...unreported.map((id) => toNote(names.get(id) ?? id, 'certificates not reported')),
         ...without.map((id) => toNote(names.get(id) ?? id, 'the CDN reports no certificate for it')),
       ],
     });

@@ -241,6 +241,23 @@ test.each([
   expect(part === undefined || isUnlisted?.(part)).toBe(true);
 });
 
+test.each([[null], [[{ Value: 5 }]], [[{ Value: 'in14.example', HasCertificate: 'perhaps' }]]])(
+  'certificate-ending: of a zone whose hostnames are %j nothing has recovered, and that is told',
+  async (hostnames) => {
+    const world = await startZones([
+      { Name: 'shop', Hostnames: [ends(1001, 'in14.example', 14)] },
+      { Name: 'docs', Hostnames: [ends(1002, 'in40.example', 40)] },
+    ]);
+    const look = world.createLook('certificate-ending');
+    const [{ id } = { id: '' }] = (await look()).parts;
+    world.later(dayMs);
+    world.change(1001, { Hostnames: hostnames as never });
+    const found = await look();
+    expect(listEvidence(found)).toContainEqual(expect.stringMatching(/^shop: .*not reported/u));
+    expect([found.isUnlisted?.(id), found.isUnlisted?.('1002/in40.example')]).toEqual([true, false]);
+  },
+);
+
 test('scanning: a day that ended since the last look is judged once more, and one that is reported late', async () => {
   const world = await startShields({ '20-11-2026': blocked(3) });
   const look = world.createLook('scanning', { targets: ['501'] });
