@@ -66,7 +66,10 @@ type DeliverOptions = SlackDeps & { readonly ends: LifecycleHandlers; readonly l
 
 export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Promise<void>;
 
-/** Acknowledges each delivery once. Also trims the body. @throws where Slack must send it again: its end of access or its step could not be stored. */
+/**
+ * Acknowledges each delivery once. Also trims the body. @throws where Slack must send it again: its end of access or its step
+ * could not be stored, or nobody could be told that it was refused.
+ */
 export function createDeliver(options: DeliverOptions): Deliver {
   const { egress, inFlight, log, metrics, now } = options;
   const shouldLog = oncePerMinute(now);
@@ -237,7 +240,10 @@ function createRefusal(deps: SlackDeps) {
     const sender = readSender(body, access.own());
     const { tenant, person } = readOwner(body);
     const key = `${tenant}/${person}`;
-    if (!sender || toTell.size >= mostToTell || toTell.has(key) || !shouldTell(key)) return;
+    if (!sender || toTell.has(key)) return;
+    // Without an acknowledgement Slack shows that a press failed, and sends an event again.
+    if (toTell.size >= mostToTell) throw new Error('too many people wait to be told that the bot is busy');
+    if (!shouldTell(key)) return;
     const channelId = body.channel?.id ?? readModalState(body.view?.private_metadata).channelId;
     const route = { responseUrl: body.response_url || undefined, channelId, separate: true };
     toTell.set(key, () => createReplies(deps, sender, route).plain({ text: busy }, 'failure'));
@@ -259,8 +265,8 @@ function createRefusal(deps: SlackDeps) {
     const { kind, reply } = describeRefusal(body);
     metrics.delivered(kind, 'unread', 'refused', 0);
     warn({ inFlight: inFlight.count() }, 'too much is under way: deliveries are refused');
-    await ack(reply);
     if (!reply) tell(body);
+    await ack(reply);
   };
 }
 
