@@ -118,12 +118,14 @@ function describeOverview(overview: Overview, view: OverviewView): string[] {
   if (!hasLastHour(period, takenAt)) {
     const certain = zones.filter((zone) => zone.total > 0).length;
     const open = zones.filter((zone) => zone.total === 0 && (zone.hasMore || zone.undated > 0)).length;
+    if (zones.length === 0) return [describeUnsure(of, of, `failed ${when}`)];
     const failed =
       certain === 0 && open > 0
         ? describeUnsure(open, zones.length, `failed ${when}`)
         : `*${open > 0 ? 'At least ' : ''}${countZones(certain, zones.length)} failed* ${when}${filtered}`;
     return [join([failed, errors, ...doubts], ' · '), where ? capitalize(where) : ''].filter(Boolean);
   }
+  if (zones.length === 0) return [describeUnsure(of, of, 'fails now', 'fail now')];
   const recents = zones.flatMap(({ recent }) => recent ?? []);
   const now = recents.filter((recent) => recent > 0);
   const unsure = zones.length - recents.length;

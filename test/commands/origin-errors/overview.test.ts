@@ -138,7 +138,7 @@ const falselySure = /none in the last hour|at least (?:0|no )/iu;
 const undated = (number: number) => many(number, { at: 'a while ago' });
 const dated = (at: string) => many(3, { at: `${today}T${at}:00Z` });
 
-/** Logs by zone: of `shop more` there is more than was given, `shop id` has no id, logs of `… fails` cannot be read. */
+/** Logs by zone: of `shop more` there is more than was given, those of `… id` have none, logs of `… fails` cannot be read. */
 const unsure: Readonly<Record<string, Parameters<typeof account>[0]>> = {
   'without times': { shop: undated(800), quiet: [] },
   'some without times': { shop: [...dated('08:00'), ...undated(800)], b: dated('11:40') },
@@ -146,6 +146,7 @@ const unsure: Readonly<Record<string, Parameters<typeof account>[0]>> = {
   'of another form': { shop: ['a line' as never, 5 as never], quiet: [] },
   unread: { shop: [], 'shop fails': dated('11:40'), 'docs fails': [] },
   'of an unreadable zone': { shop: [], 'shop id': [] },
+  'of unreadable zones alone': { 'shop id': [], 'docs id': [] },
 };
 const none = 'None of 1 zone fails now · no origin errors in the last 24 hours';
 
@@ -169,6 +170,8 @@ test.each([
   ['errors shop', 'of another form', 'Unknown whether shop had origin errors'],
   ['errors', 'unread', `${none} · 2 of 3 zones not checked`],
   ['errors', 'of an unreadable zone', `${none} · 1 of 2 zones not checked`],
+  ['errors', 'of unreadable zones alone', 'Unknown whether 2 of 2 zones fail now'],
+  ['errors 1h', 'of unreadable zones alone', 'Unknown whether 2 of 2 zones failed in the last hour'],
 ])('%s of logs %s: never none for certain', async (typed, logs, expected) => {
   const zones = unsure[logs] ?? {};
   await using harness = await account(zones);
@@ -177,7 +180,7 @@ test.each([
   for (const one of data.zones) {
     if (one.Name?.endsWith('fails'))
       faults.add({ match: { path: new RegExp(`/${one.Id}/`, 'u') }, status: 500, times: 9 });
-    if (one.Name === 'shop id') Object.assign(one, { Id: 'none' });
+    if (one.Name?.endsWith(' id')) Object.assign(one, { Id: 'none' });
   }
   const { text = '' } = (await harness.person().run(typed)).at(-1) ?? {};
   expect(text).not.toMatch(falselySure);
