@@ -25,6 +25,8 @@ export async function readList(
     patienceEnds = performance.now() + reply.patienceMs;
     if (!enough) enough = !take(element);
   };
+  // Accepted is not answered yet, and a part says nothing of the rest.
+  if (reply.status === 202 || reply.status === 206) throw reply.error('unexpected');
   for await (const chunk of reply.chunks()) {
     length += chunk.length;
     if (length > maxListBytes) throw reply.error('unexpected');

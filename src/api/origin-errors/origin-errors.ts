@@ -43,8 +43,6 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
       const request = { operation: 'Get origin error logs', host: 'originLoggingUrl', path } as const;
       // Outside of the retried part: an entry must not be visited twice.
       const reply = await send(request, (reply) => Promise.resolve(reply));
-      // With 202 the answer is not made yet.
-      if (reply.status === 202) throw reply.error('unexpected');
       let entries = 0;
       let skipped = 0;
       const visits: Promise<void>[] = [];

@@ -48,6 +48,11 @@ test('an account of one page, or a plain array whatever page was asked for, cost
   }
 });
 
+test.each([202, 206])('an empty list with the status %i is no empty account', async (status) => {
+  const cdn = await startStubCdn((_, response) => sendBody(response, status, []));
+  expect(await codeOf(cdn.client().pullZones.all())).toBe('unexpected');
+});
+
 test('of a plain array the first page takes what it needs and hangs up', async () => {
   const list = JSON.stringify(numbers(1, 200_000).map(makeZone));
   let sent = 0;
