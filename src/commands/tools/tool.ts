@@ -4,6 +4,7 @@ import { UserError } from '../../errors.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { pluralize } from '../../views/blocks/format.ts';
 import { formatCode } from '../../views/blocks/text.ts';
+import { describeNoZone } from '../../views/zones/rows.ts';
 import type { Context } from '../define.ts';
 import { lookUpZone } from '../zones/lookup.ts';
 
@@ -122,7 +123,7 @@ export async function findZone(typed: string, context: Context, argument = 'zone
   if (found.kind === 'one') return found.zone;
   if (found.kind === 'none')
     throw new ToolRefusal(
-      `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`,
+      describeNoZone(found),
       found.near.length > 0 ? 'Similar names exist.' : '`/cdn zones` lists those your key sees.',
       found.near.slice(0, mostNamed).map((name) => ({ [argument]: name })),
     );

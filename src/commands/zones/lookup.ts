@@ -133,7 +133,8 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
   const parts = host.split(/\s+/u);
   const named = names.filter((one) => parts.includes(one.toLowerCase())).slice(0, 3);
-  return { kind: 'none', typed: name, near: [...new Set([...named, ...findClosest(host, names)])] };
+  const near = [...new Set([...named, ...findClosest(host, names)])];
+  return { kind: 'none', typed: name, near, unread: all.skipped };
 }
 
 function findExact(zones: readonly ZoneSummary[], name: string, host: string): ZoneSummary[] {

@@ -4,7 +4,7 @@ import { actions, limits, type Message, message, plain, section } from '../block
 import { button, commandButton, selectOf } from '../blocks/buttons.ts';
 import { formatBytes, formatPercent, listSome, pluralize } from '../blocks/format.ts';
 import { modal, option, searchSelect } from '../blocks/inputs.ts';
-import { formatCode, join, plainText } from '../blocks/text.ts';
+import { capitalize, formatCode, join, plainText } from '../blocks/text.ts';
 
 /** Behind the name of a zone, whose share of its limit is in another column. */
 export function describeStatus(zone: ZoneSummary): string {
@@ -99,7 +99,18 @@ export function renderZoneOption({ id, name, hostnames: [hostname] }: ZoneSummar
 
 export type UnclearZone =
   | { readonly kind: 'several'; readonly words: string; readonly zones: readonly ZoneSummary[] }
-  | { readonly kind: 'none'; readonly typed: string; readonly near: readonly string[] };
+  | {
+      readonly kind: 'none';
+      readonly typed: string;
+      readonly near: readonly string[];
+      /** Zones that could not be read: it may be one of them. */
+      readonly unread: number;
+    };
+
+export function describeNoZone({ typed, unread }: Extract<UnclearZone, { kind: 'none' }>): string {
+  const isUnsure = unread > 0 && `${capitalize(pluralize(unread, 'zone'))} could not be read.`;
+  return join([`No zone has the ID, name or hostname ${formatCode(typed, 60)}.`, isUnsure], ' ');
+}
 
 export function renderUnclearZone(
   found: UnclearZone,
@@ -108,7 +119,7 @@ export function renderUnclearZone(
 ): Message {
   const writeCommand = (zone: string): string => `${command} ${quoteName(zone)} ${behind}`.trim();
   if (found.kind === 'none') {
-    const text = `No zone has the ID, name or hostname ${formatCode(found.typed, 60)}.`;
+    const text = describeNoZone(found);
     return message(text, [
       section(found.near.length > 0 ? `${text} Did you mean one of these?` : text),
       actions(

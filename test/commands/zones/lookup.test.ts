@@ -134,3 +134,10 @@ test('of two zones with one name both are offered, whether the list is known or 
   await loadAllZones(context);
   expect([unknown, await count()]).toEqual([2, 2]);
 });
+
+test('a zone that is not found may be one of those that could not be read', async () => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  Object.assign(harness.cdn.data.zones[0] ?? {}, { Id: 'no number' });
+  const { context } = harness.person();
+  expect(await lookUpZone('nowhere at all', context)).toMatchObject({ kind: 'none', unread: 1 });
+});

@@ -123,7 +123,9 @@ test('any list of zones is a message that Slack takes', () => {
       expect(
         findMessageProblems(renderUnclearZone({ kind: 'several', words: search, zones: summaries })),
       ).toEqual([]);
-      expect(findMessageProblems(renderUnclearZone({ kind: 'none', typed: search, near }))).toEqual([]);
+      expect(
+        findMessageProblems(renderUnclearZone({ kind: 'none', typed: search, near, unread: near.length })),
+      ).toEqual([]);
       expect(findOptionProblems(summaries.map(renderZoneOption))).toEqual([]);
     }),
     { numRuns: 100 },
