@@ -83,13 +83,16 @@ export function renderChanges(shown: ShownChanges): Message {
   const isPartly = !zone && !isShort && look.allSince !== undefined && look.allSince > from;
   const { partial = 0 } = look;
   const asFar = someFirst || isPartly || look.skipped + partial > 0 ? ', as far as recorded' : '';
-  const line = isFirst
-    ? `*Baseline taken* of ${where}. Changes are recorded from now on`
-    : isBefore
-      ? `No record of ${where} ${when}: changes have been recorded since ${formatMoment(look.since)}`
-      : total === 0
-        ? `${until ? 'No change found' : 'Nothing changed'} in ${where} ${isShort && !until ? `since ${formatMoment(look.since)}` : when}${asFar}`
-        : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
+  const isEmpty = !zone && look.zones === 0 && total === 0;
+  const line = isEmpty
+    ? '*No zones to compare*'
+    : isFirst
+      ? `*Baseline taken* of ${where}. Changes are recorded from now on`
+      : isBefore
+        ? `No record of ${where} ${when}: changes have been recorded since ${formatMoment(look.since)}`
+        : total === 0
+          ? `${until ? 'No change found' : 'Nothing changed'} in ${where} ${isShort && !until ? `since ${formatMoment(look.since)}` : when}${asFar}`
+          : `*${pluralize(total, 'setting')} changed* in ${zone ? where : countZones(shown)} ${when}`;
   const { picture, pages } = renderLines({
     rows: changes.map((change) => [
       ...(zone ? [] : [change.zoneName || change.zoneId]),

@@ -16,6 +16,8 @@ test.each<[string, Partial<ShownChanges>]>([
   ['the first look of some', { look: { ...old, first: 1 } }],
   ['some baselines within it', { look: { ...old, allSince: daysAgo(2) } }],
   ['a zone that cannot be read', { look: { ...old, skipped: 1 } }],
+  ['no zone', { look: { zones: 0, first: 0, skipped: 0 } }],
+  ['no zone that can be read', { look: { zones: 0, first: 0, skipped: 2 } }],
   ['one zone', { zone: shop, look: { ...old, zones: 1 } }],
   ['the first look of one', { zone: shop, look: { ...old, zones: 1, first: 1, since: asOf } }],
   ['a time that is over', { period: over }],
