@@ -19,7 +19,7 @@ export function isReadOnly(error: unknown): boolean {
 const lostCodes =
   /^(?:08...|57P0[123]|53[23]00|28...|3D000|ECONN\w+|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EPIPE)$/u;
 const lostWords =
-  /connection terminated|not currently accepting connections|no database connection was free|query read timeout|timeout exceeded when trying to connect/iu;
+  /connection terminated|is not queryable|not currently accepting connections|no database connection was free|query read timeout|timeout exceeded when trying to connect/iu;
 
 /** True where a query failed because the database could not be reached. */
 export function isDatabaseLost(error: unknown): boolean {

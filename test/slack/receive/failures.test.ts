@@ -55,6 +55,8 @@ test.each([
   ['3D000', 'database "chatops" does not exist', 'can’t reach its database'],
   ['55000', 'database "chatops" is not currently accepting connections', 'can’t reach its database'],
   [undefined, 'Connection terminated unexpectedly', 'can’t reach its database'],
+  // Of the rollback of a transaction whose connection broke: it replaces the cause.
+  [undefined, 'Client has encountered a connection error and is not queryable', 'can’t reach its database'],
   [undefined, 'timeout exceeded when trying to connect', 'can’t reach its database'],
   ['53100', 'could not extend file', 'disk is full'],
   ['23505', 'duplicate key value', 'Something went wrong'],
