@@ -27,6 +27,15 @@ export function isDatabaseLost(error: unknown): boolean {
   return lostWords.test(error.message) || ('code' in error && lostCodes.test(String(error.code)));
 }
 
+const cutCodes = /^(?:08...|57P0[12]|ECONNRESET|EPIPE|ETIMEDOUT)$/u;
+const cutWords = /connection terminated|is not queryable|query read timeout/iu;
+
+/** True where the database may have carried out what it did not answer, such as the commit of a transaction. */
+export function isAnswerLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return cutWords.test(error.message) || ('code' in error && cutCodes.test(String(error.code)));
+}
+
 /**
  * The only error whose text people see: `message` is the problem, `hint` the next step. `offer` is a button (`connect`
  * links a key, `why` shows the decision, `settings` opens them, `ask` has no button: an admin can help) or commands to run instead. `reference` is set where the log already has one.

@@ -3,7 +3,7 @@ import { ApiError, isPlanError } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { Right } from '../../auth/policy/policy.ts';
-import { isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
+import { isAnswerLost, isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
 import { describeLift, readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -63,7 +63,10 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
   log.error({ ...where, error }, 'unexpected error');
   const [what, hint] = describeFault(error);
   const isRead = failed.needs === 'read' || kind === 'home';
-  const message = isRead ? `${what}.` : `${what}, and nothing was changed.`;
+  const outcome = isAnswerLost(error)
+    ? '. Whether this was done is not known: look before you repeat it.'
+    : ', and nothing was changed.';
+  const message = `${what}${isRead ? '.' : outcome}`;
   return isDiskFull(error)
     ? { message, hint, reference }
     : { message, hint, reference, retry, isTransient: true };
