@@ -4,6 +4,7 @@ import {
   describeUnknownForm,
   omitMissing,
   readAnswer,
+  readConfirmation,
   readKeyTime,
   readMap,
   text,
@@ -82,11 +83,11 @@ export function createVolumes(send: Send) {
     async deleteAll(path: string) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
-        const { ids } = readAnswer(reply, (await reply.json()) ?? {}, deletion);
+        const { ids } = readConfirmation(reply, await reply.json(), deletion);
         // One in another form must not make the list look empty; 202 has deleted nothing yet, and 207 perhaps a part.
         const isReported =
           ![202, 206, 207].includes(reply.status) &&
-          ids?.every((one) => (typeof one === 'string' && one.trim() !== '') || typeof one === 'number');
+          ids?.every((one) => (typeof one === 'string' && /^\S+$/u.test(one)) || typeof one === 'number');
         return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };
       });
     },

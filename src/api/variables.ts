@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { UserError } from '../errors.ts';
 import { canonicalJson, type Json } from '../lib/canonical-json.ts';
 import { Secret } from '../secrets/secret.ts';
-import { flag, id, omitMissing, readAnswer, text } from './http/lenient.ts';
+import { flag, id, omitMissing, readConfirmation, text } from './http/lenient.ts';
 import { checkNumericId, createNumericKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
 
@@ -41,7 +41,7 @@ export function createVariables(send: Send) {
         secrets: value ? [value] : [],
       } as const;
       return send(request, async (reply) => {
-        const read = readAnswer(reply, (await reply.json()) ?? {}, answer);
+        const read = readConfirmation(reply, await reply.json(), answer);
         // With 202 nothing has changed yet.
         const { Id, Name, Required, DefaultValue }: typeof read = reply.status === 202 ? {} : read;
         const defaultValue =

@@ -150,6 +150,32 @@ function readFieldErrors(value: unknown): FieldError[] {
   });
 }
 
+/** Empty unless it went wrong, or a part only. */
+const failureNames =
+  /error|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refused|more|next|continuation/iu;
+const outcomeNames = /status|state|result|outcome|success|accepted|deleted|removed|done|^ok$/iu;
+const goodWords =
+  /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|deleted|removed|updated|saved|done|completed?|20[04])?$/iu;
+
+/** What the answer to a write says of a failure, beside whatever else is in it: `status: failed`. */
+export function findFailureWords(answer: unknown, path: readonly string[] = []): string | undefined {
+  if (typeof answer === 'object' && answer !== null) {
+    const isList = Array.isArray(answer);
+    const found = Object.entries(answer).map(([name, inner]) =>
+      findFailureWords(inner, isList ? path : [...path, name]),
+    );
+    return found.find((words) => words !== undefined);
+  }
+  const [name = ''] = path.slice(-1);
+  const isFailure = failureNames.test(path.join(' '))
+    ? !(answer === null || answer === false || answer === 0 || isGood(answer))
+    : outcomeNames.test(name) && answer !== null && answer !== true && !isGood(answer);
+  return isFailure ? toSentence(`${path.join('.')}: ${answer}`) : undefined;
+}
+
+const isGood = (word: unknown) =>
+  typeof word === 'string' ? goodWords.test(word.trim()) : word === 200 || word === 204;
+
 export function isHtml(contentType: string | null, text: string): boolean {
   return /^\s*text\/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(text);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseIsoTime, toEpochMs } from '../../lib/time.ts';
-import { isObject, readErrorBody } from './errors.ts';
+import { findFailureWords, isObject, readErrorBody } from './errors.ts';
 import type { Reply } from './request.ts';
 
 /** More are another form. */
@@ -80,6 +80,14 @@ export function readAnswer<S extends z.ZodObject>(
   if (!read) throw reply.wrongShape(body);
   reply.reportDrift({ wrong: read.wrong, ...compareNames(body, schema.shape, beyond) });
   return read.value;
+}
+
+/** As `readAnswer`, of the answer to a write. No answer at all confirms nothing; a word of failure beside the rest is a refusal. */
+export function readConfirmation<S extends z.ZodObject>(reply: Reply, body: unknown, schema: S): z.output<S> {
+  const read = readAnswer(reply, body ?? {}, schema);
+  const words = findFailureWords(body);
+  if (words !== undefined) throw reply.error('refused', words);
+  return read;
 }
 
 /** The members that are not in `known`, and those that are missing and not `beyond` the specification. They are logged. */

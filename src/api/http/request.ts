@@ -68,7 +68,7 @@ export interface Reply {
   readonly chunks: () => AsyncGenerator<Uint8Array, void>;
   readonly patienceMs: number;
   readonly json: () => Promise<unknown>;
-  readonly error: (code: ApiErrorCode) => ApiError;
+  readonly error: (code: ApiErrorCode, words?: string) => ApiError;
   /** The error for a body of the wrong outer shape, with the service's message if it has one. */
   readonly wrongShape: (body: unknown) => ApiError;
   readonly reportDrift: (drift: Omit<Drift, 'operation'>) => void;
@@ -180,7 +180,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       requestId,
       chunks,
       patienceMs: 3 * patienceMs,
-      error: (code) => fail(code),
+      error: (code, words) => fail(code, { serviceMessage: words && hide(words) }),
       async json() {
         const text = await readText(maxJsonBytes);
         if (countCommas(text) > maxParts) throw fail('unexpected');

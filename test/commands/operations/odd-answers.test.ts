@@ -38,7 +38,9 @@ const accepted = 'succeeded unconfirmed';
 const refused = 'failed refused';
 const elsewhere = { location: '/elsewhere' };
 
-test.each<[keyof typeof requests, answer: string, fault: Fault, ends: string, says: string]>([
+type Row = [keyof typeof requests, answer: string, fault: Fault, ends: string, says: string];
+
+test.each<Row>([
   ['volume', 'an object without ids', { body: {} }, unconfirmed, says.checkIt],
   ['volume', 'null', { body: 'null' }, unconfirmed, says.checkIt],
   ['volume', 'no body', { status: 204, body: '' }, unconfirmed, says.checkIt],
@@ -51,6 +53,36 @@ test.each<[keyof typeof requests, answer: string, fault: Fault, ends: string, sa
   ['volume', 'a word', { body: '"deleted"' }, unanswered, says.checkIt],
   ['volume', 'a sentence with a success', { body: { message: 'Started' } }, unanswered, says.checkIt],
   ['volume', 'ids and a refusal', { body: { ids: ['i-1'], errorKey: 'locked' } }, unanswered, says.checkIt],
+  ...[
+    { status: 'failed' },
+    { status: 500 },
+    { error: 'locked' },
+    { error: { code: 5 } },
+    { success: false },
+    { Success: 'false' },
+    { message: 'i-2 is still attached' },
+    { detail: 'i-2 is still attached' },
+    { errors: [{ message: 'i-2 is still attached' }] },
+    { failedIds: ['i-2'] },
+    { results: [{ id: 'i-2', state: 'attached' }] },
+    { hasMore: true },
+    { partial: true },
+  ].flatMap((words): Row[] => {
+    const shown = JSON.stringify(words);
+    const variableBody = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
+    return [
+      ['volume', `ids and ${shown}`, { body: { ids: ['i-1'], ...words } }, unanswered, says.theCdnSays],
+      ['variable', `itself and ${shown}`, { body: variableBody }, unanswered, says.theCdnSays],
+    ];
+  }),
+  ...[
+    { status: 'deleted', success: true, errors: [], message: null, nextCursor: '' },
+    { traceId: 'a', hasMore: false, error: { statusCode: 0, success: false, message: null } },
+  ].map((words): Row => {
+    const fault = { body: { ids: ['i-1'], ...words } };
+    return ['volume', `ids and ${JSON.stringify(words)}`, fault, 'succeeded done', 'i-1'];
+  }),
+  ['volume', 'an id of words', { body: { ids: ['i-1 failed'] } }, unconfirmed, says.checkIt],
   ['volume', 'a web page', { body: 'html' }, unanswered, says.checkIt],
   ['volume', 'a redirect', { status: 302, body: '', headers: elsewhere }, unanswered, says.checkIt],
   ['volume', 'a time limit of a proxy', { status: 408, body: '' }, unanswered, says.checkIt],

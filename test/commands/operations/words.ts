@@ -14,6 +14,7 @@ export const says = {
   outcomeUnknown: 'outcome unknown',
   nothingChanged: 'Nothing was changed',
   checkIt: 'Check whether it was done',
+  theCdnSays: 'The CDN says: ',
   checkInPanel: 'Check it in the CDN’s control panel',
   restored: /^:white_check_mark: Restored the previous value of FEATURE_X/,
   nowRequired: /is now required/,
