@@ -80,7 +80,8 @@ function takeOverButton({ kind, id }: Named): Button {
 export function manageMenu(report: Named & Pick<Report, 'paused'>): Maybe<Overflow | Button> {
   return overflow(
     report.kind === 'alert' && verbButton('Why', report),
-    nowButton(report),
+    // A paused alert does not check; a digest that a person paused still runs by hand.
+    (report.kind === 'digest' || !report.paused) && nowButton(report),
     verbButton(report.paused ? 'Resume' : 'Pause', report),
     verbButton('Edit', report),
     verbButton('Delete', report),
@@ -127,8 +128,8 @@ export function renderDone(
     : `to ${formatPlace(report.channel)}: ${describeSubject(report.subject)}`;
   const texts = {
     resumed: `${nameReport(report)} posts ${content}.`,
-    restored: `${nameReport(report)} is back.`,
-    'taken over': `${owner} took over the ${report.kind} ${formatCode(report.id)}. It uses their key now.`,
+    restored: `${nameReport(report)} is back: ${describeContent(report)}.`,
+    'taken over': `${owner} took over the ${report.kind} ${formatCode(report.id)}: ${describeContent(report)}. It uses their key now.`,
     undone: `Restored the previous ${report.kind}: ${describeContent(report)}.`,
   };
   return say(texts[done], ...renderNext(report, now));
@@ -137,7 +138,7 @@ export function renderDone(
 export function renderDeleted(report: Report, minutes: number): Message {
   const undo = actions(verbButton('Undo', report));
   return say(
-    `${nameReport(report)} is deleted.`,
+    `${nameReport(report)} is deleted: ${describeContent(report)}.`,
     undo,
     context(`You can undo this for ${formatCount(minutes, 'minute')}.`),
   );

@@ -43,6 +43,7 @@ import {
 } from './report.ts';
 
 const mostLines = 4;
+const pausedWords = ':double_vertical_bar: Not checked while the alert is paused';
 
 /** `unreadableSince`: its alert cannot check since then. */
 interface Shown {
@@ -77,7 +78,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
         : [':rotating_light:', nameParts(firing, count, subject)];
   const text = `${sign} *${headline}*`;
   const isSnoozed = isOpen && snoozed !== undefined && snoozed.until > now;
-  const doubt = 'this may be over, or worse.';
+  const doubt = isEvent ? '' : ': this may be over, or worse';
   const unknown = figures.left ? '' : describeUnknown(alert.state.evidence);
   const facts = [
     `Since ${at(incident.openedAt)}`,
@@ -87,8 +88,8 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   const ifOpen = [
     !isEvent && join(facts, ' · '),
     unknown && `:grey_question: Not known: ${unknown}.`,
-    unreadableSince && `:see_no_evil: Not checked since ${at(unreadableSince)}: ${doubt}`,
-    alert.paused && `:double_vertical_bar: Not checked while the alert is paused: ${doubt}`,
+    unreadableSince && `:see_no_evil: Not checked since ${at(unreadableSince)}${doubt}.`,
+    alert.paused && `${pausedWords}${doubt}.`,
     acknowledged && `:eyes: Acknowledged by <@${acknowledged.by}> at ${at(acknowledged.at)}.`,
     isSnoozed && `:zzz: Snoozed until ${at(snoozed.until)} by <@${snoozed.by}>.`,
     !acknowledged && subject.names.map((id) => (isGroupId(id) ? mentionGroup(id) : `<@${id}>`)).join(' '),
@@ -142,9 +143,11 @@ function renderUnreadable(
   return message(`${sign} ${text}`, [
     section([
       `${sign} *${text}*`,
-      failure && sanitizeMrkdwn(failure.message),
+      failure && `${closedAt ? 'The checks failed with: ' : ''}${sanitizeMrkdwn(failure.message)}`,
       !closedAt &&
-        'Until this works again, silence does not mean OK. The alert keeps trying, and posts when it can check again.',
+        (alert.paused
+          ? `${pausedWords}: silence does not mean OK.`
+          : 'Until this works again, silence does not mean OK. The alert keeps trying, and posts when it can check again.'),
     ]),
     actions(!closedAt && !alert.paused && button('Check now', 'alerts:check', alert.id), manageMenu(alert)),
     footer(alert, [failure?.reference !== undefined && `reference ${escapeMrkdwn(failure.reference, 20)}`]),

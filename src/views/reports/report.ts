@@ -294,16 +294,21 @@ function nameTargets(
   return join([names.join(', '), andMore(ids.length - names.length, one, many)], ' ');
 }
 
+/** `all zones` */
+function nameAll(type: keyof typeof targetNouns): string {
+  return `all ${targetNouns[type][1].replace(/ or .*/u, '')}`;
+}
+
 /** `more than 50 origin errors in 10 minutes in 2 zones, every 5 minutes, Mon–Fri 08:00–18:00 Europe/Vienna` */
 export function describeSubject(subject: AlertSubject): string {
   return join([describeCondition(subject), describeEvery(subject.every), describeHours(subject)], ', ');
 }
 
-/** `more than 50 origin errors in 10 minutes in shop, api and 2 more zones` */
+/** `more than 50 origin errors in 10 minutes in shop, api and 2 more zones`, `an app is not active, all apps` */
 export function describeCondition(subject: AlertSubject): string {
   const { condition, targets, called } = subject;
   const where = nameTargets(condition.target, targets, called);
-  return `${condition.describe(subject)}${where && ` in ${where}`}`;
+  return `${condition.describe(subject)}${where ? ` in ${where}` : `, ${nameAll(condition.target)}`}`;
 }
 
 export function describeEvery(minutes: number): string {
@@ -326,14 +331,20 @@ export function describeHours({ hours, timeZone }: Pick<AlertSubject, 'hours' | 
 export function describeOrder({ subject, schedule }: Omit<DigestOrder, 'channel'>): string {
   const [first = '', ...others] = subject.kinds.map(({ label }) => label);
   const what = [first, ...others.map((label) => label.toLowerCase())].join(', ');
-  const where = describeTargets(subject);
-  const content = `${where ? `${what} · ${where} ·` : what} ${describeSchedule(schedule)}`;
+  const content = `${what} · ${describeTargets(subject)} · ${describeSchedule(schedule)}`;
   return join([content, describeThreshold(subject.only, subject.kinds)], ', ');
 }
 
-export function describeTargets({ targets, called }: DigestSubject): string {
+/** `shop, api`, `all zones and uploads`: without chosen apps those of the zones. */
+export function describeTargets({ kinds, targets, called }: DigestSubject): string {
   const types: readonly TargetType[] = ['zones', 'shieldZones', 'apps'];
-  return joinWords(types.map((type) => nameTargets(type, targets[type], called)).filter(Boolean));
+  const isAll = (type: TargetType): boolean =>
+    kinds.some(({ target }) => target === type) && (type !== 'apps' || targets.zones.length === 0);
+  return joinWords(
+    types
+      .map((type) => nameTargets(type, targets[type], called) || (isAll(type) ? nameAll(type) : ''))
+      .filter(Boolean),
+  );
 }
 
 /** `only above 10 origin errors`; empty for always. */

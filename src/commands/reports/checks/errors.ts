@@ -295,7 +295,7 @@ export const newCodes = defineCondition({
     const judged = found.flatMap(({ zone: { id, name, counts }, codes }) =>
       codes.map((code) => {
         const value = counts.sum(counts.since).codes.get(code) ?? 0;
-        const many = value > 0 ? `, ${pluralize(value, 'error')} so far` : '';
+        const many = value > 0 ? `, ${pluralize(value, 'error')} when found` : '';
         const is = `new code ${truncate(code, 60)}${many}`;
         return { id: `${id}/${code}`, name, is, wrongIf: 'a new code', isWrong: true, value };
       }),

@@ -311,7 +311,7 @@ export function renderPost(
   return message(join([...notes, top.text], '\n'), [
     ...notes.map((note) => note && context(note)),
     ...(top.blocks ?? []),
-    runButtons(digest.id),
+    runButtons(digest),
     footer(digest, [byHand !== null && `asked for by <@${byHand}>`, isFirst && firstRun]),
   ]);
 }
@@ -319,7 +319,7 @@ export function renderPost(
 export function renderSkipped(digest: Digest, due: Date, missed: number): Message {
   const before = missed > 0 ? ` So were ${pluralize(missed, 'run')} before it.` : '';
   const text = `Skipped while the bot was down: the digest of ${formatRunTime(due, digest.schedule.zone)}.${before}`;
-  return message(text, [section(`:zzz: ${text}`), runButtons(digest.id), footer(digest)]);
+  return message(text, [section(`:zzz: ${text}`), runButtons(digest), footer(digest)]);
 }
 
 export function renderRunFailed(
@@ -331,14 +331,11 @@ export function renderRunFailed(
   const where = missed === 'made' ? '' : ` in <#${digest.channel}>`;
   const text = `The digest of ${formatRunTime(due, digest.schedule.zone)} could not be ${missed}${where}. ${what}`;
   const failed = renderFailure({ message: text, hint, reference });
-  return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest.id), footer(digest)] };
+  return { ...failed, blocks: [...(failed.blocks ?? []), runButtons(digest), footer(digest)] };
 }
 
-function runButtons(id: string): ActionsBlock {
-  return actions(
-    button('Open with my key', 'digests:look', id),
-    manageMenu({ kind: 'digest', id, paused: undefined }),
-  );
+function runButtons(digest: Digest): ActionsBlock {
+  return actions(button('Open with my key', 'digests:look', digest.id), manageMenu(digest));
 }
 
 const firstRun = 'first run: the next one shows what changed';

@@ -6,7 +6,7 @@ import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/store.ts';
 import { renderWhy } from '../../../../src/views/reports/incident.ts';
 import type { Alert, AlertSubject } from '../../../../src/views/reports/report.ts';
-import { type AlertHarness, createAlertHarness } from '../../../support/alerts/harness.ts';
+import { type AlertHarness, createAlertHarness, type TestSubject } from '../../../support/alerts/harness.ts';
 import { addErrors } from '../../../support/alerts/looks.ts';
 import { alice, bob } from '../../../support/digests/harness.ts';
 import { prepareEngines } from '../../../support/engines.ts';
@@ -406,20 +406,36 @@ test('an alert that looks for something else begins anew: nothing of before coun
   expect((await harness.incidents()).filter(({ closedAt }) => closedAt === undefined)).toEqual([]);
 });
 
-test('an incident of a paused alert says that nobody looks', async () => {
+const blind = (harness: AlertHarness): void =>
+  harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
+
+test.each<[string, TestSubject, (harness: AlertHarness) => void]>([
+  ['that fires', {}, (harness) => harness.setEnabled(0, false)],
+  ['that cannot check', {}, blind],
+  [
+    'of an event',
+    { condition: 'errors-new-code' },
+    ({ cdn, now }) =>
+      addErrors(cdn.data, cdn.data.zones[0]?.Id ?? 0, { many: 3, at: now().getTime(), code: 'dns_lookup' }),
+  ],
+])('the message of a paused alert %s promises no check and offers none', async (_, subject, breaks) => {
   await using harness = await open();
-  const alert = await fire(harness);
+  harness.cdn.data.originErrors.count = 0;
+  const alert = await harness.createAlert(subject);
   await harness.look();
+  breaks(harness);
+  await harness.look(2);
   await harness.reports.pause(await harness.find(alert), alice);
   await harness.look();
-  const [shown = ''] = readAll(harness);
-  expect(shown).toContain(' paused');
+  expect(readAll(harness)).toMatchSnapshot();
   const [message] = harness.slack.as(alice.userId, 'C0OPS0000').messages();
   const menu = JSON.stringify(message?.blocks);
-  expect([menu.includes('alerts:pause '), menu.includes('alerts:resume ')]).toEqual([false, true]);
+  const offered = ['pause', 'check', 'resume'].map((verb) => menu.includes(`alerts:${verb} `));
+  expect(offered).toEqual([false, false, true]);
+  harness.cdn.faults.clear();
   await harness.reports.resume(await harness.find(alert), alice);
   await harness.look();
-  expect(readAll(harness)).toEqual([expect.not.stringContaining('paused')]);
+  expect(readAll(harness)).toEqual(readAll(harness).filter((text) => !text.includes('paused')));
 });
 
 async function edit(harness: AlertHarness, alert: Alert, subject: Partial<AlertSubject>): Promise<void> {

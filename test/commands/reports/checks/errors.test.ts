@@ -243,8 +243,8 @@ test('new codes: what a zone had when it was first looked at is known; each new 
   world.fail(1002, 1, { code: 'http_timeout' });
   const found = await look();
   expect(listParts(found).sort()).toEqual([
-    'docs: new code http_timeout, 1 error so far',
-    'shop: new code tls_handshake, 3 errors so far',
+    'docs: new code http_timeout, 1 error when found',
+    'shop: new code tls_handshake, 3 errors when found',
   ]);
   // Neither some minutes later nor on another day.
   for (const waitMs of [5 * minuteMs, dayMs]) {
@@ -269,8 +269,8 @@ test('new codes: an origin host stands for the zones that fetch from it', async 
   world.later(5 * minuteMs);
   for (const zone of [1001, 1002, 1003]) world.fail(zone, 2, { code: 'tls_handshake' });
   expect(listParts(await look()).sort()).toEqual([
-    'blog: new code tls_handshake, 2 errors so far',
-    'shop: new code tls_handshake, 2 errors so far',
+    'blog: new code tls_handshake, 2 errors when found',
+    'shop: new code tls_handshake, 2 errors when found',
   ]);
   world.simulator.faults.add({
     match: { path: /^\/pullzone/ },
