@@ -184,10 +184,9 @@ export async function checkKey(
     const first = await cdnWith(key).pullZones.firstPage();
     return { works: true, zones: views.countZones(first) };
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
     const failure = explain(error);
     const reference = failure.reference ? ` Reference ${failure.reference}` : '';
-    const refused = error.code === 'key_refused';
+    const refused = error instanceof ApiError && error.code === 'key_refused';
     const why = refused
       ? {
           message: 'bunny.net refused this key.',

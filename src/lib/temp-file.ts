@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { finished } from 'node:stream/promises';
 import { hourMs } from './time.ts';
-
-const bufferedBytes = 256 * 1024;
 
 type Write = (text: string) => Promise<void>;
 
@@ -18,28 +13,15 @@ export async function writeTempFile<Notes extends object>(
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await sweep(directory);
   const path = join(directory, `${randomUUID()}.spool`);
-  const stream = createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: bufferedBytes });
-  // The next call reports a full disk; if the writer failed meanwhile, none follows.
-  stream.on('error', () => undefined);
-  await once(stream, 'open');
-  let isWhole = false;
+  const file = await open(path, 'wx', 0o600);
+  let notes: Notes | undefined;
   try {
-    const notes = await fill(async (text) => {
-      if (stream.errored) throw stream.errored;
-      if (!stream.write(text)) await once(stream, 'drain');
-    });
-    if (!notes) return undefined;
-    stream.end();
-    await finished(stream);
-    isWhole = true;
-    return { ...notes, path };
+    notes = await fill((text) => file.appendFile(text));
   } finally {
-    if (!isWhole) {
-      stream.destroy();
-      await finished(stream).catch(() => undefined);
-      await rm(path, { force: true });
-    }
+    await file.close();
+    if (!notes) await rm(path);
   }
+  return notes && { ...notes, path };
 }
 
 const leftOverMs = 6 * hourMs;

@@ -260,13 +260,9 @@ export function createPool(
   const connect = pool.connect.bind(pool);
   const connectFresh = async (): Promise<PoolClient> => {
     const client = await connect();
-    if (isStale(client)) {
-      client.release(true);
-      return connectFresh();
-    }
-    const release = client.release.bind(client);
-    client.release = (broken) => release(broken ?? isStale(client));
-    return client;
+    if (!isStale(client)) return client;
+    client.release(true);
+    return connectFresh();
   };
   return Object.assign(pool, {
     connect: (callback?: Parameters<typeof connect>[0]) => (callback ? connect(callback) : connectFresh()),

@@ -10,6 +10,7 @@ import { connect, followMessages, useBot } from '../support/bot.ts';
 import { alice, bob, deploys, ops, random, shared } from '../support/people.ts';
 import { configure } from '../support/settings.ts';
 import { readStable } from '../support/words.ts';
+import { download } from './exports/bot.ts';
 
 const app = appIds.api;
 
@@ -384,6 +385,13 @@ describe('where charts are refused', () => {
 test('what was shown to all is in the audit, and admins allow it by channel', async () => {
   const record = await type(ops, 'audit');
   expect(record.reads).toMatch(new RegExp(`shared app ${app} in #ops`, 'iu'));
+  await bot.slack.as(alice, ops).press('audit:file', { ts: record.ts });
+  const { files } = await bot.slack
+    .as(alice, `D${alice}`)
+    .waitForMessage((message) => message.files.length > 0);
+  const csv = (await download(bot.slack, files[0]?.url ?? '')).toString();
+  // The others had no file, or Slack did not take it.
+  expect(csv.match(/""file"":""csv""/gu)).toHaveLength(2);
   await configure(bot.slack.as(alice, ops), { postChannels: [deploys] });
   const before = posts(ops).length;
   const refused = await type(ops, `app ${app} here`);

@@ -204,6 +204,21 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
     await server.run(`drop database ${name}_latin1 with (force)`);
   });
 
+  test('once a server takes no writes, no connection from before is used again', async () => {
+    const server = await engines.postgres.server();
+    const { pool, close } = await openPostgres(await server.createDatabase(), createMemoryLog());
+    const [first, second] = [await pool.connect(), await pool.connect()];
+    second.release();
+    await first.query('set default_transaction_read_only = on');
+    await expect(first.query('delete from deliveries')).rejects.toMatchObject({ code: '25006' });
+    const third = await pool.connect();
+    first.release();
+    const fourth = await pool.connect();
+    expect([first, second].filter((one) => one === third || one === fourth)).toEqual([]);
+    for (const held of [third, fourth]) held.release();
+    await close();
+  });
+
   test('changing tables is not under the time limit of queries', async () => {
     const server = await engines.postgres.server();
     const database = await openPostgres(await server.createDatabase(), createMemoryLog());

@@ -7,7 +7,6 @@ import type { Message } from '../../views/blocks/blocks.ts';
 import { type AnswerPlace, findSharedWords, offerShare, type ShareOutcome } from '../../views/share.ts';
 import { readSlackError } from '../installations.ts';
 import type { PostToResponseUrl } from './clients.ts';
-import { SecretLeakBlocked } from './egress.ts';
 import type { Respond, Route } from './responder.ts';
 import { discardFiles, type Slack } from './slack-port.ts';
 
@@ -147,7 +146,6 @@ export function createSharing(options: SharingOptions): Sharing {
 
 /** Undefined = nothing was posted, and the failure explains itself. */
 function explain(error: unknown): ShareOutcome | undefined {
-  if (error instanceof SecretLeakBlocked) return undefined;
   if (!(error instanceof SlackFailure)) return 'unknown';
   if (error.code === 'held_back') return undefined;
   return error.outcome === 'unknown' ? 'unknown' : { refused: error.code };

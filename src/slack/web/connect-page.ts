@@ -133,13 +133,9 @@ export function createConnectPage(options: ConnectPageOptions) {
     const claim = await links.claim(here.token);
     if (!claim) return showCurrent(here, pages.checkingNow(here.form));
     const signal = AbortSignal.any([ending, AbortSignal.timeout(checkMs)]);
-    const checking = checkKey(key, {
+    const checked = await checkKey(key, {
       cdnWith: (candidate) => options.cdn.withKey(candidate, signal),
       explain: (error) => explainFailure(error, failed, log),
-    });
-    const checked = await checking.catch(async (error: unknown) => {
-      await claim.release({ refused: false });
-      throw error;
     });
     if (!checked.works) {
       const { refused, why } = checked;

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
 import type { People } from '../../../src/auth/identity.ts';
+import { RolesUnknown } from '../../../src/auth/policy/authorizer.ts';
 import { createPolicies } from '../../../src/auth/policy/policies.ts';
 import type { Context } from '../../../src/commands/define.ts';
 import { approve, cancel, confirmOutcome, deny } from '../../../src/commands/operations/approvals.ts';
 import { cancelUnbegun, expireOverdue, settle } from '../../../src/commands/operations/execute.ts';
 import { findWaitingFor, type Operation } from '../../../src/commands/operations/model.ts';
 import {
+  assertAdminFor,
   findHelp,
   propose,
   proposeByAssistant,
@@ -91,7 +93,17 @@ test.each([
     timeZone: undefined,
   });
   const people = { configuredAdmins: [admin], profile, missingScopes: () => [] } as unknown as People;
-  expect((await findHelp({ people, policies, person: anna })).offer).toBe(offer);
+  const who = { people, policies, person: anna };
+  expect((await findHelp(who)).offer).toBe(offer);
+  for (const [reason, thrown] of [
+    ['admin', undefined],
+    ['not-admin', UserError],
+    ['unknown', RolesUnknown],
+  ] as const) {
+    const decide = async () => ({ allowed: thrown === undefined, reason, trace: [] });
+    const asserted = assertAdminFor('no', '', { ...who, decide } as unknown as Context);
+    expect(await asserted.catch((error: Error) => error.constructor)).toBe(thrown);
+  }
 });
 
 test.skipIf(postgres.skip)('of five requests side by side three are made', async () => {

@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { findElements } from '../../../simulator/slack/block-ids.ts';
 import { ask, followMessages, startBot, useBot } from '../../support/bot.ts';
-import { saveSettings } from '../../support/settings.ts';
+import { deploys, random } from '../../support/people.ts';
+import { openSettings, saveSettings } from '../../support/settings.ts';
 import { readStable } from '../../support/words.ts';
 import { carol, configure, type Member, ops } from '../operations/workspace.ts';
 
@@ -82,6 +83,21 @@ test('its author takes it back where it was asked for', async () => {
   await people.alice.press('approvals:cancel');
   const back = await people.alice.waitForModal(/Cancelled/u);
   expect(readStable(back)).toMatchSnapshot('taken back');
+});
+
+test.each([
+  ['that would be saved', { expiryMinutes: '45', approvalChannel: random }],
+  ['that a second admin would confirm', { changeApprovals: '0', approvalChannel: deploys }],
+])('a change %s is refused where another is saved meanwhile', async (_, values) => {
+  await openSettings(people.alice, 'approvalChannel');
+  const held = bot.slack.script.hold('conversations.info', 'before', values.approvalChannel);
+  const submitted = people.alice.submit(values);
+  await held.reached;
+  await configure(people.carol, { exportKeepDays: String(Object.keys(values).join('').length) });
+  held.release();
+  await submitted;
+  const refused = await people.alice.waitForModal((view) => hasAction(view, 'help:run:0'));
+  expect(hasAction(refused, 'approvals:cancel')).toBe(false);
 });
 
 test('an undo is decided by the profile of that moment', async () => {

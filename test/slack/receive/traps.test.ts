@@ -68,6 +68,10 @@ describe('signed HTTP', () => {
       `{"event":{"type":"app_home_opened","tab":"home","user":"${alice}"}}`,
     ],
     ['a step without its run', '{"event":{"type":"function_executed"},"team_id":"T0ACME000"}'],
+    [
+      'a step without its workspace',
+      '{"event":{"type":"function_executed","function":{"callback_id":"x"},"function_execution_id":"Fx1"}}',
+    ],
     ['word of dropped events', '{"type":"app_rate_limited"}'],
   ])('signed, %s, three times: one line of the log', async (_what, body) => {
     const logged = bot.logs.length;

@@ -90,22 +90,31 @@ test('what belongs to another workspace is not found there, and another owner be
   expect(await harness.find(alert)).toMatchObject({ state: { recent: [] }, checkedAt: undefined });
 });
 
-test('a bot that stops while it checks stores nothing of it', async () => {
-  await using harness = await open();
-  const alert = await harness.createAlert();
-  const held = Promise.withResolvers<void>();
-  harness.cdn.faults.add({ match: { method: 'GET' }, until: held.promise });
-  harness.advance(6 * 60_000);
-  const stopping = new AbortController();
-  const { tenant, owner } = alert;
-  const job = jobs.find(({ name }) => name === reportsDue.name);
-  const checking = job?.run({ tenant, owner: owner.userId }, { ...harness.context, signal: stopping.signal });
-  await expect.poll(() => harness.cdn.requests.length).toBe(1);
-  stopping.abort();
-  await expect(checking).rejects.toBeInstanceOf(Error);
-  held.resolve();
-  expect((await harness.find(alert)).state).toEqual({ recent: [] });
-});
+test.each(['zone-state', 'errors'] as const)(
+  'a bot that stops while it checks %s stores nothing',
+  async (condition) => {
+    await using harness = await open();
+    const alert = await harness.createAlert({ condition });
+    const held = Promise.withResolvers<void>();
+    const zone = harness.cdn.data.zones.at(-1)?.Id;
+    // Of the errors all zones but the last are read.
+    const path = condition === 'errors' ? new RegExp(`/${zone}/`, 'u') : /./u;
+    harness.cdn.faults.add({ match: { path }, until: held.promise });
+    harness.advance(6 * 60_000);
+    const stopping = new AbortController();
+    const { tenant, owner } = alert;
+    const job = jobs.find(({ name }) => name === reportsDue.name);
+    const checking = job?.run(
+      { tenant, owner: owner.userId },
+      { ...harness.context, signal: stopping.signal },
+    );
+    await expect.poll(() => harness.cdn.requests.some((request) => path.test(request.path))).toBe(true);
+    stopping.abort();
+    await expect(checking).rejects.toBeInstanceOf(Error);
+    held.resolve();
+    expect((await harness.find(alert)).state).toEqual({ recent: [] });
+  },
+);
 
 test.each<[string, (harness: AlertHarness) => unknown, string, number]>([
   [
