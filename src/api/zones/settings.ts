@@ -80,12 +80,13 @@ export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettin
     if (name in listKeys) {
       if (value !== null) Object.assign(lists, readList(name, value, whole, digest));
     } else if (format === 'secret')
-      settings[name] = typeof whole === 'string' && whole !== '' ? ['set', digest(name, whole)] : [null];
+      settings[name] =
+        typeof whole === 'string' && whole.trim() !== '' ? ['set', digest(name, whole)] : [null];
     else if (value !== null || emptyFormats.has(format)) {
       const [shown, all] = [normalize(name, format, value), normalize(name, format, whole)];
       // A placeholder of the service is shown as none, and so is compared as none.
-      if (typeof shown !== 'string' || typeof whole !== 'string') settings[name] = [shown];
-      else if (whole.length > longText) settings[name] = [{ characters: whole.length }, digest(name, all)];
+      if (typeof shown !== 'string' || typeof all !== 'string') settings[name] = [shown];
+      else if (all.length > longText) settings[name] = [{ characters: all.length }, digest(name, all)];
       else settings[name] = all === shown ? [shown] : [shown, digest(name, all)];
     }
   }
@@ -219,10 +220,11 @@ function listRuleOrder(rules: readonly EdgeRule[]): Json {
 
 // The service writes one value in several ways, and not always in the same one. Values are compared and told in one.
 
-function normalizeUrl(url: string): string {
+/** `isHost`: without a scheme it begins with a host, also one without a dot. */
+function normalizeUrl(url: string, isHost = false): string {
   const [, scheme = '', authority = '', rest = ''] =
-    /^((?:[a-z][a-z\d+.-]*:)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
-  if (scheme === '' && !authority.includes('.')) return url.trim();
+    /^((?:(?:[a-z][a-z\d+.-]*|\*):)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
+  if (scheme === '' && !isHost && !authority.includes('.')) return url.trim();
   const at = authority.lastIndexOf('@') + 1;
   const [, host = '', digits = ''] = /^(.*?)(?::(\d*))?$/u.exec(authority.slice(at)) ?? [];
   const address = isIPv6(host.slice(1, -1))
@@ -234,6 +236,10 @@ function normalizeUrl(url: string): string {
   const login = authority.slice(0, at);
   return `${scheme.toLowerCase()}${login}${address}${isDefault ? '' : `:${port}`}${path.replace(/\?$/u, '')}`;
 }
+
+/** A request's path is put behind it: a slash at its end means nothing. */
+const normalizeBase = (url: string): string => normalizeUrl(url).replace(/\/$/u, '');
+const normalizeAuthority = (host: string): string => normalizeUrl(host, true);
 
 const defaultPorts: Readonly<Record<string, string>> = { 'https://': '443', 'http://': '80' };
 
@@ -271,29 +277,33 @@ function normalizeIp(address: string): string {
   return (hasFourNumbers && URL.parse(`http://${address}`)?.hostname) || address;
 }
 
-/** The seven digits of a short float: 9.50000001 → 9.5. Whole numbers stay. */
+/** The seven digits of a short float: 9.50000001 → 9.5, and 12345678.000001 → 12345678. Whole numbers stay. */
 function normalizeNumber(value: number): number {
-  return Number.isInteger(value) ? value : Number(value.toPrecision(7));
+  const whole = Math.round(value);
+  const isWhole = Math.abs(value - whole) <= 1e-7 * Math.max(1, Math.abs(value));
+  return isWhole ? whole : Number(value.toPrecision(7));
 }
 
 const normalizeText = (text: string): string => text.replaceAll(/\r\n?/gu, '\n').normalize('NFC').trim();
 
 const spellings: Partial<Record<Format, (text: string) => string>> = {
   url: normalizeUrl,
-  host: normalizeUrl,
-  hosts: normalizeUrl,
+  host: normalizeAuthority,
+  hosts: normalizeAuthority,
   countries: (code) => code.trim().toUpperCase(),
   names: (names) => sortSet(names.split(',').map(normalizeHost)).join(', '),
 };
 
 const memberSpellings: Partial<Record<ZoneMember, (text: string) => string>> = {
   BlockedIps: normalizeAddress,
-  DnsRecordValue: normalizeUrl,
+  OriginUrl: normalizeBase,
+  LogForwardingHostname: normalizeAuthority,
+  DnsRecordValue: normalizeAuthority,
   AccessControlOriginHeaderExtensions: (extension) => extension.trim().toLowerCase().replace(/^\./u, ''),
   OriginShieldZoneCode: (code) => code.trim().toUpperCase(),
   AWSSigningRegionName: (name) => name.trim().toLowerCase(),
   RoutingFilters: (name) => name.trim().toLowerCase(),
-  OptimizerStaticHtmlWordPressPath: normalizeUrl,
+  OptimizerStaticHtmlWordPressPath: normalizeBase,
 };
 
 function sortSet(texts: readonly string[]): readonly string[] {
@@ -340,7 +350,7 @@ const toUpperCase = (pattern: string): string => pattern.toUpperCase();
 
 /** By the type of trigger: address, extension, country, client address, method and state. */
 const patternSpellings: Readonly<Record<number, (pattern: string) => string>> = {
-  0: (pattern) => (/^https?:/iu.test(pattern) ? normalizeUrl(pattern) : pattern),
+  0: (pattern) => (/^(?:(?:https?|\*):)?\/\//iu.test(pattern) ? normalizeUrl(pattern) : pattern),
   3: (extension) => toUpperCase(extension).replace(/^\./u, ''),
   4: toUpperCase,
   5: normalizeAddress,
@@ -348,15 +358,22 @@ const patternSpellings: Readonly<Record<number, (pattern: string) => string>> = 
   11: toUpperCase,
 };
 
+/** The action that sends a request to another origin. */
+const originAction = 2;
+
 function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
-  const lower = (member: string, isMeant: boolean) => {
+  const { Type, ActionType, PatternMatches: patterns } = thing;
+  const respell = (member: string, isMeant: boolean, spell: (text: string) => string) => {
     const value = thing[member];
-    if (isMeant && typeof value === 'string') thing[member] = value.toLowerCase();
+    if (isMeant && typeof value === 'string') thing[member] = spell(value);
+    return isMeant && thing[member] === 'host';
   };
-  lower('Parameter1', headerTriggers.has(thing['Type']));
-  lower('ActionParameter1', headerActions.has(thing['ActionType']));
-  const { Type, PatternMatches: patterns } = thing;
-  const spell = patternSpellings[Number(Type)];
+  const toLowerCase = (name: string) => name.toLowerCase();
+  const isOfHost = respell('Parameter1', headerTriggers.has(Type), toLowerCase);
+  const setsHost = respell('ActionParameter1', headerActions.has(ActionType), toLowerCase);
+  respell('ActionParameter1', ActionType === originAction, normalizeBase);
+  respell('ActionParameter2', setsHost, normalizeAuthority);
+  const spell = isOfHost ? normalizeHost : patternSpellings[Number(Type)];
   if (spell && Array.isArray(patterns))
     thing['PatternMatches'] = sortSet(patterns.map((one) => spell(String(one))));
   return thing;

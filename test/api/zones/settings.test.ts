@@ -106,6 +106,19 @@ test.each([
   ['OriginUrl', 'https://h.example?', 'https://h.example:/', 'https://h.example:0443'],
   ['OriginUrl', 'https://h.example/%7eme/%c3%a4', 'https://h.example/~me/%C3%A4'],
   ['OriginUrl', 'https://[2001:DB8:0::1]:443/', 'https://[2001:db8::1]'],
+  ['OriginUrl', 'https://h.example/a', 'https://h.example/a/'],
+  ['OriginHostHeader', 'Origin:8080', 'origin:8080'],
+  ['DnsRecordValue', 'Origin', 'origin.'],
+  ['AllowedReferrers', ['LocalHost'], ['localhost/']],
+  ['OptimizerStaticHtmlWordPressPath', null, '/'],
+  ['ZoneSecurityKey', null, '', ' '],
+  ['ErrorPageCustomCode', 'x\n'.repeat(300), `${'x\r\n'.repeat(300)}\n`],
+  ['LimitRateAfter', 12_345_678, 12_345_678.000_001],
+  ['LimitRatePerSecond', 0, 1e-12, -1e-12],
+  ['EdgeRules', by(0, '*://H.example/a', '//B.example'), by(0, '//b.example', '*://h.example/a')],
+  ['EdgeRules', byHeader('Host', 'H.example'), byHeader('host', 'h.example.')],
+  ['EdgeRules', setsHeader('Host', 'H.example'), setsHeader('host', 'h.example')],
+  ['EdgeRules', toOrigin('h.example'), toOrigin('H.example/')],
   ['RoutingFilters', ['EU', 'all'], ['all', 'eu']],
   ['OptimizerStaticHtmlWordPressPath', 'https://Blog.example/', 'https://blog.example:443'],
   ['Name', 'caf\u00e9', 'cafe\u0301'],
@@ -166,6 +179,9 @@ test.each([
   ['OriginUrl', 'https://h.example/a', 'https://h.example/A'],
   ['OriginUrl', 'https://user:one@h.example', 'https://user:two@h.example'],
   ['OptimizerPricing', 9.5, 9.51],
+  ['LimitRateAfter', 12_345_678, 12_345_679],
+  ['EdgeRules', by(0, '*.JPG'), by(0, '*.jpg')],
+  ['OptimizerStaticHtmlWordPressPath', '/wp', '/WP'],
   ['EnableTLS1', true, 0],
   ['EnableTLS1', 'true', 'false'],
   ['LimitRatePerSecond', 1_234_567.5, 1_234_569.5],
@@ -207,8 +223,12 @@ function byHeader(Parameter1: string, pattern: string): object[] {
   return rule({ Triggers: [{ Type: 1, PatternMatchingType: 0, PatternMatches: [pattern], Parameter1 }] });
 }
 
-function setsHeader(ActionParameter1: string): object[] {
-  return rule({ ExtraActions: [{ ActionType: 5, ActionParameter1, ActionParameter2: 'all' }] });
+function setsHeader(ActionParameter1: string, ActionParameter2 = 'all'): object[] {
+  return rule({ ExtraActions: [{ ActionType: 5, ActionParameter1, ActionParameter2 }] });
+}
+
+function toOrigin(ActionParameter1: string): object[] {
+  return rule({ ExtraActions: [{ ActionType: 2, ActionParameter1 }] });
 }
 
 /** A list of one rule. */
