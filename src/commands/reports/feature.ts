@@ -242,7 +242,10 @@ function createVerbs(kind: ReportKind) {
 
   async function resume(id: string, context: Context): Promise<Message> {
     const report = await findManaged(kind, id, context);
-    if (report.paused) await requirePlace(report, context);
+    if (report.paused) {
+      await requirePlace(report, context);
+      if (report.channel !== report.owner.userId) await assertReaders('report', report.channel, context);
+    }
     const resumed = report.paused ? await context.reports.resume(report, context.person) : report;
     return views.renderDone(resumed, context.now(), 'resumed');
   }

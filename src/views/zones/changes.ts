@@ -80,7 +80,8 @@ export function renderChanges(shown: ShownChanges): Message {
   const isShort = look.since !== undefined && look.since > from;
   const isBefore = until !== undefined && look.since !== undefined && look.since > until;
   const someFirst = !isFirst && look.first > 0;
-  const isPartly = !zone && !isShort && look.allSince !== undefined && look.allSince > from;
+  const fromAll = isShort && look.since ? look.since : from;
+  const isPartly = !zone && !isBefore && look.allSince !== undefined && look.allSince > fromAll;
   const { partial = 0 } = look;
   const asFar = someFirst || isPartly || look.skipped + partial > 0 ? ', as far as recorded' : '';
   const isEmpty = !zone && look.zones === 0 && total === 0;
@@ -114,7 +115,9 @@ export function renderChanges(shown: ShownChanges): Message {
         !isBefore &&
         (total > 0 || until) &&
         `Recorded since ${formatMoment(look.since)}`,
-      isPartly && !isFirst && `Some zones have been recorded only since ${formatMoment(look.allSince)}`,
+      isPartly &&
+        look.first === 0 &&
+        `Some zones have been recorded only since ${formatMoment(look.allSince)}`,
       describeUnread(look),
     ],
     picture,

@@ -50,7 +50,9 @@ const pause =
   ({ db }: DigestHarness) =>
     db.updateTable('reports').set({ paused: reason, paused_by: by, next_due: null }).execute();
 
-test.each<[string, string, typeof alice, (harness: DigestHarness) => unknown, string]>([
+type Prepare = (harness: DigestHarness) => unknown;
+
+test.each<[string, string, typeof alice, Prepare, string]>([
   ['runs', 'take-over', bob, () => undefined, 'refused'],
   ['is paused by its owner', 'take-over', bob, pause('by-hand', alice.userId), 'refused'],
   ['lost its owner', 'take-over', bob, pause('owner-gone'), 'done'],
@@ -101,6 +103,16 @@ test.each<[string, string, typeof alice, (harness: DigestHarness) => unknown, st
     },
     'refused',
   ],
+  ...['channel-shared', 'by-hand'].map((reason): [string, string, typeof alice, Prepare, string] => [
+    `is paused (${reason}), in a channel that other organizations read`,
+    'resume',
+    alice,
+    async (harness) => {
+      Object.assign(channel(harness), { shared: true });
+      await pause(reason)(harness);
+    },
+    'refused',
+  ]),
   ['is paused since the bot was not in its channel', 'resume', alice, pause('bot-removed'), 'done'],
   ['lost a right', 'resume', bob, pause('right-lost'), 'refused'],
 ])('a digest that %s: %s by %o', async (_, verb, person, prepare, end) => {

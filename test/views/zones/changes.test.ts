@@ -15,6 +15,7 @@ test.each<[string, Partial<ShownChanges>]>([
   ['a baseline within it', { look: { ...old, since: daysAgo(2), allSince: daysAgo(2) } }],
   ['the first look of some', { look: { ...old, first: 1 } }],
   ['some baselines within it', { look: { ...old, allSince: daysAgo(2) } }],
+  ['baselines of several days within it', { look: { ...old, since: daysAgo(9), allSince: daysAgo(2) } }],
   ['a zone that cannot be read', { look: { ...old, skipped: 1 } }],
   ['no zone', { look: { zones: 0, first: 0, skipped: 0 } }],
   ['no zone that can be read', { look: { zones: 0, first: 0, skipped: 2 } }],

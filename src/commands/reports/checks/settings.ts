@@ -106,6 +106,8 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
     const since = look.first === look.zones && total === 0 ? undefined : baseline?.at;
     const missing = look.missing.slice(0, 10).map((id) => escapeMrkdwn(id, 20));
     const isEmpty = changes.length === 0 && missing.length === 0;
+    const first =
+      since !== undefined && look.first > 0 && `${pluralize(look.first, 'zone')} checked for the first time`;
     return {
       section: {
         troubles: total,
@@ -115,19 +117,18 @@ export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
           text: describeZone(ofZone, total > changes.length),
         })),
         number: join(
-          [describeTotal(changes, { since, zones: look.zones, total }), describeUnread(look)],
+          [
+            describeTotal(changes, { since, zones: look.zones, total }),
+            isEmpty && first,
+            describeUnread(look),
+          ],
           ' · ',
         ),
         compared: '',
         detail: isEmpty
           ? undefined
           : {
-              lines: [
-                since !== undefined &&
-                  look.first > 0 &&
-                  `${pluralize(look.first, 'zone')} checked for the first time`,
-                missing.length > 0 && `Not in the account: ${missing.join(', ')}`,
-              ],
+              lines: [first, missing.length > 0 && `Not in the account: ${missing.join(', ')}`],
               rows: {
                 // In words: values are not stored with the digest.
                 rows: changes.map((change) => [

@@ -353,9 +353,9 @@ test('settings: no zone at all, or none that can be read, is no answer, in an al
   await expect(world.createLook('settings')()).rejects.toThrow('No settings');
   world.later(dayMs);
   let baseline: Awaited<ReturnType<typeof settingsDigest.collect>>['baseline'];
-  const collect = async () => {
+  const collect = async (zones: readonly string[] = []) => {
     const account = await world.accounts.open(alice, never);
-    const targets = { zones: [], shieldZones: [], apps: [] };
+    const targets = { zones, shieldZones: [], apps: [] };
     const found = await settingsDigest.collect({
       account,
       now: world.now(),
@@ -369,7 +369,11 @@ test('settings: no zone at all, or none that can be read, is no answer, in an al
     return found.section?.number;
   };
   world.data.zones = listed;
-  expect([await collect(), await collect()]).toMatchSnapshot();
+  expect([
+    await collect(['1001']),
+    await collect(['1001', '1002']),
+    await collect(['1002']),
+  ]).toMatchSnapshot();
   world.data.zones = listed.map((one) => ({ ...one, Id: null as never }));
   await expect(collect()).rejects.toBeInstanceOf(UserError);
 });
