@@ -1,7 +1,7 @@
 import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { hourMs, minuteMs } from '../lib/time.ts';
-import { type ApiError, isHtml, isObject, readErrorBody } from './http/errors.ts';
+import { type ApiError, isHtml, readErrorBody } from './http/errors.ts';
 import { checkNumericId, type IdKind, pathOf } from './http/paths.ts';
 import type { Reply, Send } from './http/request.ts';
 
@@ -70,6 +70,8 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
 }
 
 const maxRefusalLength = 65_536;
+const isObjectStart = /^\s*\{/u;
+const separator = /\S\s*[,;\t\n]/u;
 
 async function readFileReply(reply: Reply) {
   const { headers } = reply;
@@ -77,21 +79,19 @@ async function readFileReply(reply: Reply) {
   const chunks = reply.chunks();
   const held: Uint8Array[] = [];
   const decoder = new TextDecoder();
-  let length = 0;
-  let first = '';
+  let text = '';
   let next = await chunks.next();
-  // Only an answer that begins like JSON is delayed; a line of CSV does not.
+  // Delayed until it has a cell or a line, or is not JSON.
   for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
-    length += next.value.length;
-    first ||= decoder.decode(next.value, { stream: true }).trimStart().charAt(0);
-    if (length >= maxRefusalLength || (first !== '' && first !== '{')) break;
+    text += decoder.decode(next.value, { stream: true });
+    if (text.length >= maxRefusalLength || (separator.test(text) && !isObjectStart.test(text))) break;
   }
-  const text = Buffer.concat(held).subarray(0, maxRefusalLength).toString('utf8').trimStart();
-  const refusal = next.done && text.startsWith('{') ? parseJson(text) : undefined;
-  const isRefusal = isObject(refusal) && readErrorBody(refusal).kind !== 'none';
-  // A 202 comes before the file exists: its body is something else.
-  if (isRefusal || reply.status === 202 || isHtml(contentType, text)) {
+  const refusal = next.done && isObjectStart.test(text) ? parseJson(text) : undefined;
+  const isRefusal = readErrorBody(refusal).kind !== 'none';
+  // A document, a word or nothing at all is no table. A 202 comes before the file exists: its body is something else.
+  const isOther = isObjectStart.test(text) || (next.done && !separator.test(text.trim()));
+  if (isRefusal || isOther || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();
     throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');
   }

@@ -52,8 +52,8 @@ test('a file arrives as it is sent, byte for byte, and without a length where no
   expect(Buffer.from(await new Response(file.body).arrayBuffer()).equals(bytes)).toBe(true);
 });
 
-test('an empty file is a file, and so is JSON that is none of an error', async () => {
-  for (const body of ['', '[{"ip":"203.0.113.7"}]', '{"logs":[{}]}', `{"logs":"${'x'.repeat(100_000)}"}`]) {
+test('a header alone is a file, and so is a JSON list of rows', async () => {
+  for (const body of ['a,b', 'time\nnow', '[{"ip":"203.0.113.7","action":"blocked"}]']) {
     const { file } = await exportRows((_, response) => sendBody(response, 200, body));
     expect(await new Response(file.body).text()).toBe(body);
   }
@@ -75,10 +75,14 @@ test.each([
   }
 });
 
-test.each([
+test.each<[string, number, string, string]>([
   ['a web page', 200, '<!DOCTYPE html><p>Sign in', 'text/html'],
   ['a file that is not made yet', 202, '', 'text/csv'],
   ['a redirect', 302, '', 'text/csv'],
+  ...['', ' \r\n', '\uFEFF', '[]', '{}', 'null', '"none"', '{"logs":null}', '{"error":{"code":5,"a":1}}'].map(
+    (body): [string, number, string, string] => [JSON.stringify(body), 200, body, 'text/csv'],
+  ),
+  ['a long document', 200, `{"logs":"${'x'.repeat(100_000)}"}`, 'application/json'],
 ])('%s with status %i is no file of events', async (_, status, body, contentType) => {
   const cdn = await answerAlways(status, body, { 'content-type': contentType });
   expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('unexpected');
@@ -119,7 +123,7 @@ test('a window that begins before the 72 hours and ends in them is sent as it is
     { from: hours(100), to: hours(0) },
     { from: hours(73), to: edge },
   ]) {
-    const { cdn } = await exportRows((_, response) => void response.writeHead(200).end(), window);
+    const { cdn } = await exportRows((_, response) => void response.writeHead(200).end('a,b'), window);
     expect(cdn.requests[0]?.body).toContain(`"from":${window.from.getTime()},`);
   }
 });

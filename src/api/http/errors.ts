@@ -170,7 +170,7 @@ export function findFailureWords(answer: unknown, path: readonly string[] = []):
   const isFailure = failureNames.test(path.join(' '))
     ? !(answer === null || answer === false || answer === 0 || isGood(answer))
     : outcomeNames.test(name) && answer !== null && answer !== true && !isGood(answer);
-  return isFailure ? toSentence(`${path.join('.')}: ${answer}`) : undefined;
+  return isFailure ? toSentence(`${path.join('.')}: ${JSON.stringify(answer)}`) : undefined;
 }
 
 const isGood = (word: unknown) =>

@@ -1,6 +1,6 @@
 import { parseWithExactIds } from '../../lib/canonical-json.ts';
 import { yieldToEventLoop } from '../../lib/time.ts';
-import { isObject, readErrorBody } from './errors.ts';
+import { isObject } from './errors.ts';
 import { type ApiRequest, maxParts, type Reply, type Send } from './request.ts';
 
 /** Bytes of one list, decompressed: 50,000 zones have 300 MB. */
@@ -38,9 +38,9 @@ export async function readList(
     }
   }
   const outside = orElse(length === 0 ? 'unexpected' : 'cut', () => cutter.end());
-  // Null stands for an empty list, except in a refusal.
+  // Null stands for an empty list only where the answer counts none.
   const { found, document } = outside;
-  const isEmpty = isObject(document) && document[member] === null && readErrorBody(document).kind === 'none';
+  const isEmpty = isObject(document) && document[member] === null && document['TotalItems'] === 0;
   if (found === 'nowhere' && !isEmpty) throw reply.wrongShape(document);
   return outside;
 

@@ -176,7 +176,7 @@ function describeCode(error: ApiError): Explanation {
     timeout: { message: 'The CDN took too long to answer.', hint: 'Try again in a minute.' },
     cut: { message: 'The CDN’s answer was cut off.', hint: 'Try again.' },
     unexpected: {
-      message: 'The CDN answered with something unreadable, such as a web page where data belongs.',
+      message: 'The CDN answered in a form I do not know, such as a web page where data belongs.',
       hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
     },
     cancelled: { message: 'This was stopped before it finished.', hint: 'Run it again.' },

@@ -134,6 +134,7 @@ test.each([
 
 test.each([
   ['another object', '{"zones":[]}'],
+  ['null in place of the list, without a total', '{"Items":null}'],
   ['a list that is an object', '{"Items":{}}'],
   ['a web page', '<!doctype html><html>'],
   ['a broken element', '{"Items":[{"Id":1},{oops}],"TotalItems":2}'],

@@ -146,12 +146,13 @@ test('labels of spaces alone are not reported', async () => {
   expect([errorCode, statusCode, serverZone]).toEqual([undefined, undefined, undefined]);
 });
 
-test.each([[{ logs: [] }], [{ logs: null }], [[]]])('%j means none were reported', async (body) => {
+test.each([[{ logs: [] }], [[]]])('%j means none were reported', async (body) => {
   expect((await entriesOf(body)).day).toEqual({ entries: 0, skipped: 0, moreExist: false });
 });
 
 test.each([
   ['another shape', { entries: [] }, 'unexpected'],
+  ['null in place of the list', { logs: null }, 'unexpected'],
   ['a refusal', { logs: null, errorResponse: { success: false, message: 'Not for this zone.' } }, 'refused'],
   ['202, before there is an answer', { logs: [] }, 'unexpected', 202],
 ])('%s is an error', async (_, body, code, status = 200) => {

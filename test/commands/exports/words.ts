@@ -20,6 +20,7 @@ export const says = {
   /** With a file or without one. */
   done: new RegExp(`files? (?:is|are) below|${noEvent.source}`),
   failed: /failed; nothing was posted/,
+  otherForm: /in a form I do not know/,
   /** Failed or cancelled. */
   notPosted: /nothing was posted/,
   cancelled: /was stopped; nothing was posted/,

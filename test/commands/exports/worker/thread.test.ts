@@ -246,7 +246,7 @@ async function hasOpenFile(): Promise<boolean> {
 }
 
 test('closing a thread ends what is under way, and takes its files with it', async () => {
-  answer = (response) => response.writeHead(200).write('a beginning');
+  answer = (response) => response.writeHead(200).write('a,beginning');
   const gathering = gather();
   gathering.catch(() => undefined);
   await waitFor(() => expect(thread.progress().bytes).toBe(11));
