@@ -76,9 +76,9 @@ export type CodeMeaning =
  */
 const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
   pass: `ratelimited rate_limited message_limit_exceeded team_added_to_org org_login_required accesslimited
-    external_channel_migrating upload_failed not_sent`,
+    external_channel_migrating not_sent`,
   unclear: `internal_error fatal_error service_unavailable request_timeout update_failed file_update_failed
-    unable_to_share_files fetch_members_failed no_answer`,
+    unable_to_share_files fetch_members_failed upload_failed no_answer`,
   lacking: `missing_scope not_allowed_token_type no_permission permission_denied team_access_not_granted
     plan_upgrade_required paid_teams_only unknown_method is_bot user_is_bot user_is_restricted`,
   lift: `access_denied app_access_restricted ekm_access_denied enterprise_is_restricted two_factor_setup_required

@@ -142,25 +142,28 @@ export function toSlackFailure(error: unknown): unknown {
   }
 }
 
-/** Makes a call again where Slack asks for a pause, for `leftMs` in all: else nobody would read what it tells. */
+/** Makes a call again, with growing pauses, where Slack asks for one, for `leftMs` in all: else nobody would read what it tells. */
 export async function waitOutLimits<Result>(
   call: () => Promise<Result>,
   signal: AbortSignal,
   leftMs = 30_000,
 ): Promise<Result> {
-  for (;;) {
+  for (let growingMs = 0; ; growingMs = Math.min(longestPauseMs, 2 * growingMs || 4_000)) {
     try {
       return await call();
     } catch (error) {
       const { meaning, askedMs = 2_000 } = classifySlackFailure(toSlackFailure(error));
-      leftMs -= askedMs;
+      const pauseMs = Math.max(askedMs, growingMs);
+      leftMs -= pauseMs;
       if (meaning !== 'pass' || leftMs < 0) throw error;
-      await setTimeout(askedMs, undefined, { signal }).catch(() => {
+      await setTimeout(pauseMs, undefined, { signal }).catch(() => {
         throw error;
       });
     }
   }
 }
+
+const longestPauseMs = minuteMs;
 
 /** `channel` may be a user's id, for their direct messages. */
 export async function postMessage(

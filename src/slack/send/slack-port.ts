@@ -204,23 +204,27 @@ async function upload(
   if ('path' in content)
     for await (const piece of createReadStream(content.path)) to.inspect(piece as Buffer);
   else if (!('send' in content)) to.inspect(content);
-  const { upload_url: address, file_id: id } = await waitOutLimits(
-    () => client.files.getUploadURLExternal({ filename: name, length }),
-    to.signal,
-    longestWaitMs,
-  );
-  if (!address || !id) throw fail('Slack gave no address for the file.');
-  const url = new URL(address);
-  // Files go to Slack only, whatever the answer says.
-  if (!isSlackAddress(url, to.apiUrl)) throw fail('Slack named an address for the file that is not Slack’s.');
-  const headers = { 'content-type': mimetype, 'content-length': String(length) };
-  await sendBytes(content, { url, headers, signal: to.signal });
-  return id;
+  // An address takes one upload: after a pause the same file goes to another.
+  const send = async (): Promise<string> => {
+    const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
+      filename: name,
+      length,
+    });
+    if (!address || !id) throw fail('Slack gave no address for the file.');
+    const url = new URL(address);
+    // Files go to Slack only, whatever the answer says.
+    if (!isSlackAddress(url, to.apiUrl))
+      throw fail('Slack named an address for the file that is not Slack’s.');
+    const headers = { 'content-type': mimetype, 'content-length': String(length) };
+    await sendBytes(content, { url, headers, signal: to.signal });
+    return id;
+  };
+  return waitOutLimits(send, to.signal, longestWaitMs);
 }
 
 // An upload without progress for so long is aborted.
 const stallMs = 30_000;
-const temporary = new Set([408, 425, 429]);
+const temporary = new Set([408, 425]);
 
 async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise<void> {
   const stalled = new AbortController();
@@ -240,19 +244,19 @@ async function sendBytes(source: Source, to: Omit<FileTarget, 'moved'>): Promise
     throw fail('Slack does not accept a file of this size (HTTP 413).', { code: 'upload_too_large' });
   const isPermanent = status >= 400 && status < 500 && !temporary.has(status);
   throw fail(`Slack did not accept the file (HTTP ${status}).`, {
-    code: isPermanent ? 'upload_refused' : 'upload_failed',
+    code: status === 429 ? 'ratelimited' : isPermanent ? 'upload_refused' : 'upload_failed',
     retryAfterSeconds: readRetryAfter(retryAfter ?? null, Date.now()),
   });
 }
 
-/** `upload_failed` may succeed later; the others are permanent. `sentence` holds no foreign text. */
+/** `upload_failed` and `ratelimited` may succeed later; the others are permanent. `sentence` holds no foreign text. */
 function fail(
   sentence: string,
   {
     code = 'upload_failed',
     ...more
   }: {
-    readonly code?: 'upload_failed' | 'upload_refused' | 'upload_too_large';
+    readonly code?: 'upload_failed' | 'upload_refused' | 'upload_too_large' | 'ratelimited';
     readonly retryAfterSeconds?: number | undefined;
     readonly cause?: unknown;
   } = {},

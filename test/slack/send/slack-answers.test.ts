@@ -256,6 +256,16 @@ test.each([
   expect(made).toBe(calls);
 });
 
+test('pauses grow where Slack asks for none and refuses again', async () => {
+  let made = 0;
+  const call = (): Promise<never> => {
+    made += 1;
+    return Promise.reject(new SlackFailure('ratelimited', { retryAfterSeconds: 0 }));
+  };
+  await waitOutLimits(call, new AbortController().signal, 3_000).catch(() => undefined);
+  expect(made).toBe(2);
+});
+
 test('a bot that stops waits for no pause of Slack', async () => {
   const stopping = new AbortController();
   const failure = new SlackFailure('ratelimited', { retryAfterSeconds: 20 });

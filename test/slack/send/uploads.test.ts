@@ -253,18 +253,31 @@ test.each([
   [413, { code: 'upload_too_large' }],
   [403, { code: 'upload_refused' }],
   [503, { code: 'upload_failed' }],
-  [429, { code: 'upload_failed', retryAfterSeconds: 45 }],
+  [429, { code: 'ratelimited', retryAfterSeconds: 450 }],
 ])('an address that answers HTTP %i says whether the same may be taken later', async (status, told) => {
-  if (status === 429) slack.script.rateLimit('files.upload', 45);
+  if (status === 429) slack.script.rateLimit('files.upload', 450);
   else slack.script.fail('files.upload', 'refused', 1, status);
   await expect(open().share([picture], { channel: ops })).rejects.toMatchObject(told);
 });
 
-test('a file is kept where Slack asks for a pause, and sent once', async () => {
-  for (const method of ['files.getUploadURLExternal', 'files.completeUploadExternal'])
-    slack.script.rateLimit(method, 0);
-  await open().share([picture], { channel: ops });
-  const calls = slack.calls.map(({ method }) => method).filter((method) => method.startsWith('files.'));
-  const [url, share] = ['files.getUploadURLExternal', 'files.completeUploadExternal'];
-  expect(calls).toEqual([url, url, 'files.upload', share, share]);
-});
+test.each(['files.getUploadURLExternal', 'files.upload'])(
+  'a file is kept where Slack asks for a pause at %s, and shown once',
+  async (method) => {
+    const path = join(folder, 'paused.csv');
+    await writeFile(path, 'a,b\n1,2\n');
+    const [url, bytes, share] = [
+      'files.getUploadURLExternal',
+      'files.upload',
+      'files.completeUploadExternal',
+    ];
+    const pausing = method === bytes ? [bytes, share] : [url];
+    for (const method of pausing) slack.script.rateLimit(method, 0);
+    await open().share([text({ path })], { channel: ops });
+    const calls = slack.calls.filter(({ method }) => method.startsWith('files.'));
+    expect(calls.map(({ method, ok }) => `${method} ${ok}`)).toEqual(
+      method === bytes
+        ? [`${url} true`, `${bytes} false`, `${url} true`, `${bytes} true`, `${share} false`, `${share} true`]
+        : [`${url} false`, `${url} true`, `${bytes} true`, `${share} true`],
+    );
+  },
+);
