@@ -2,6 +2,7 @@ import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
 import type { Installation, People } from '../../src/auth/identity.ts';
+import { findOtherAdmins, RolesUnknown } from '../../src/auth/policy/authorizer.ts';
 import { createPeople, type PeopleOf } from '../../src/slack/people.ts';
 import { createMemoryLog } from '../support/engines.ts';
 
@@ -61,6 +62,28 @@ test('a workspace admin is one for five minutes, then Slack is asked again', asy
   now += 1;
   await people.profile('U0ALICE00');
   expect(countCalls('users.info')).toBe(2);
+});
+
+test.each([
+  [45, 1],
+  [120, 2],
+  [390, 4],
+])('the last of %i people is found to be an admin, at the latest in attempt %i', async (count, most) => {
+  const { people } = slack.world;
+  const [bob] = people.filter(({ id }) => id === 'U0BOB0000');
+  const ids = Array.from({ length: count }, (_, nth) => `U0P${nth}`);
+  for (const id of ids)
+    (people as unknown as object[]).push({ ...bob, id, admin: id === ids.at(-1), name: id, realName: id });
+  const createOf = createPeopleOf();
+  let found: readonly string[] = [];
+  for (let attempt = 1; attempt <= most && found.length === 0; attempt += 1) {
+    found = await findOtherAdmins(createOf(acme), ids, 'U0ALICE00').catch((error: unknown) => {
+      expect(error).toBeInstanceOf(RolesUnknown);
+      return [];
+    });
+    now += 61_000;
+  }
+  expect(found).toEqual([ids.at(-1)]);
 });
 
 test('equal ids in two workspaces are two people', async () => {

@@ -27,6 +27,8 @@ export function createAuthorizer(options: {
   readonly foreign: boolean | undefined;
   /** While Slack gives no profile, a connected key says that they belong here. */
   readonly isKnownByKey?: true;
+  /** Whether people of other organizations read where they ask: without a profile they may be one of those. */
+  readonly isReadByOthers?: () => Promise<boolean>;
   readonly policies: Policies;
   readonly people: People;
   readonly keyStore: KeyStore;
@@ -46,7 +48,11 @@ export function createAuthorizer(options: {
     const isHere = userId === own && foreign === false;
     const isConfigured = people.configuredAdmins.includes(userId);
     const profile = isHere && isConfigured ? undefined : await people.profile(userId, { fresh });
-    const unread = profile?.unread ? [isConfigured ? [] : ['admin'], isHere ? [] : ['person']].flat() : [];
+    const isAnybody = !isHere && userId === own && !profile && (await options.isReadByOthers?.()) === true;
+    const unread = [
+      profile?.unread && !isConfigured ? ['admin'] : [],
+      (profile?.unread && !isHere) || isAnybody ? ['person'] : [],
+    ].flat();
     return {
       admin: isConfigured || profile?.admin === true,
       foreign: !isHere && profile?.foreign === true,
@@ -95,6 +101,9 @@ function readOnce<T>(read: () => Promise<T>, known = read) {
   return ({ fresh = false }: ReadOptions = {}): Promise<T> => (last = fresh ? read() : (last ?? known()));
 }
 
+const elsewhereHint =
+  'Try again in a minute, or in a channel that no other organization reads. Slack’s reason is in the bot’s log.';
+
 /** Nothing is moved or ended by it: people try again, and jobs are retried. */
 export class RolesUnknown extends UserError {
   constructor(hint = 'Try again in a minute. If it keeps happening, Slack’s reason is in the bot’s log.') {
@@ -104,8 +113,9 @@ export class RolesUnknown extends UserError {
 
 /** @throws RolesUnknown where Slack has not answered yet. */
 export function assertKnown(decision: Decision): Decision {
-  if (decision.reason === 'unknown') throw new RolesUnknown();
-  return decision;
+  if (decision.reason !== 'unknown') return decision;
+  const isAboutHome = decision.trace.some(({ rule, ok }) => rule === 'organisation' && !ok);
+  throw new RolesUnknown(isAboutHome ? elsewhereHint : undefined);
 }
 
 /** Whether a person may export to, or show an answer in, a place. Read afresh: it cannot be taken back. */
@@ -164,7 +174,9 @@ export async function findOtherAdmins(
   { fresh = true }: ReadOptions = {},
 ): Promise<string[]> {
   const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
-  for await (const found of readProfiles(people, candidates.slice(0, mostProfiles), { fresh })) {
+  // Slack gives a hundred profiles a minute: with more people only those of the last minutes let another attempt go on.
+  const options = { fresh: fresh && candidates.length <= profilesAtOnce };
+  for await (const found of readProfiles(people, candidates.slice(0, mostProfiles), options)) {
     const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');
     const admins = found.filter(({ id, profile }) => {
       if (!people.configuredAdmins.includes(id)) return profile?.admin === true;

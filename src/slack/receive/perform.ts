@@ -282,6 +282,9 @@ async function authorize(
     foreign,
     // Keys are connected by people whose profile was read.
     isKnownByKey: true,
+    isReadByOthers: async () =>
+      channelId !== undefined &&
+      (await services.sharing.readAudience(channelId).catch(() => 'others')) === 'others',
     people,
     policies,
     keyStore,

@@ -194,8 +194,8 @@ function peopleWith(
   return {
     read,
     configuredAdmins,
-    profile: async (id, options) => {
-      if (options?.fresh) read.push(id);
+    profile: async (id) => {
+      read.push(id);
       return profiles[id] && { ...member, ...profiles[id] };
     },
     members: async () => [],

@@ -159,3 +159,15 @@ test('where Slack does not say who somebody is, what needs a role is not decided
     expect.stringContaining('"outcome":"refused"'),
   ]);
 });
+
+test('without profiles anybody without a key may be a visitor where other organizations read, and nowhere else', async () => {
+  bot.slack.script.clear();
+  bot.slack.script.withholdScopes(['users:read']);
+  const before = countDeliveries();
+  for (const channel of [shared, ops]) await knocksOf('U0DAVE000', channel).command('whoami');
+  await expect.poll(countDeliveries).toBe(before + 2);
+  bot.slack.script.withholdScopes([]);
+  const done = bot.logs.filter((line) => line.includes('"delivery done"')).slice(-2);
+  const outcomes = done.map((line) => (JSON.parse(line) as { outcome: string }).outcome);
+  expect(outcomes.toSorted()).toEqual(['answered', 'refused']);
+});
