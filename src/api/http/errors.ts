@@ -85,7 +85,8 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
 
 /** 401 and 403 mean the key, unless the body says something else: shield answers a wrong time window with 401. */
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
-  if (status === 401 || status === 403) return isAboutKey(words) ? 'key_refused' : 'refused';
+  // A page with 403 is of a firewall in between.
+  if (status === 401 || (status === 403 && !isHtml)) return isAboutKey(words) ? 'key_refused' : 'refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500 || status === 408) return 'unavailable';
   if (status < 400 || isHtml) return 'unexpected';
@@ -100,15 +101,20 @@ const surelyKey = /\b(?:api|access|account|your)[ -]?keys?\b|accesskey|credentia
 const endedKey =
   /(?<!\b(?:cache|continuation|filter|next|page|query|sort)[ -]?)\b(?:key|token|jwt|session|password|authentication)s?(?: \w+){0,4} (?:expired|revoked|disabled|deleted|rotated|reset|replaced|deactivated|no longer|too old|valid (?:only )?until)\b|\b(?:expired|revoked|disabled|deactivated)(?: (?!cache|continuation)\w+)? (?:key|token|jwt|session|password)s?\b/iu;
 const otherCauses =
-  /\b(?:window|range|hours?|days?|dates?|plan|subscription|filters?|fields?|too many|too long|suspended|continuation|cache|unexpected|limit|quota)\b/iu;
+  /\b(?:window|range|hours?|days?|dates?|plan|subscription|filters?|fields?|too many|too long|suspended|continuation|cache|unexpected|limit|quota|ip|address|country|region|blocked|billing|payment|balance|funds)\b/iu;
 
 /** Whether the key can be the reason: nothing is said, or something about keys and rights. An error key tells more. */
 function isAboutKey({ kind, serviceMessage = '', errorKey = '', fieldErrors }: ErrorDetails): boolean {
   if (kind === 'envelope' && errorKey !== '') return false;
   const message = fieldErrors.length > 0 ? fieldErrors.map((one) => one.message).join(' ') : serviceMessage;
   const words = `${message} ${errorKey.replaceAll('_', ' ')}`;
-  if (words.trim() === '' || surelyKey.test(words) || endedKey.test(words)) return true;
+  if (words.trim() === '' || saysKeyIsGone(words)) return true;
   return keyWords.test(words) && !otherCauses.test(words);
+}
+
+/** That the key itself is refused, and not what it may do. */
+export function saysKeyIsGone(words: string): boolean {
+  return surelyKey.test(words) || endedKey.test(words);
 }
 
 export function toSentence(value: unknown): string | undefined {

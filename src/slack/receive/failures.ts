@@ -1,5 +1,5 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
-import { ApiError, isPlanError } from '../../api/http/errors.ts';
+import { ApiError, isPlanError, saysKeyIsGone } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { Right } from '../../auth/policy/policy.ts';
@@ -133,22 +133,24 @@ type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string 
 export function describeApiError(error: ApiError): Explanation {
   const { code, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
-  const isQuoted =
-    serviceMessage &&
-    code !== 'refused' &&
-    !/^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu.test(serviceMessage);
+  const isQuoted = serviceMessage && code !== 'refused' && !saysNothing.test(serviceMessage);
   const quote = quoteService(error);
   const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
   const lookUp = requestId ? ` The CDN’s support can look up the request ${formatCode(requestId, 80)}.` : '';
   return { message, hint: `${hint}${says}${lookUp}`, offer };
 }
 
+const saysNothing = /^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu;
+
 function describeCode(error: ApiError): Explanation {
-  const { retryAfterSeconds: seconds } = error;
+  const { retryAfterSeconds: seconds, serviceMessage: says = 'forbidden', status } = error;
+  const isRightMissing = status === 403 && !saysNothing.test(says) && !saysKeyIsGone(says);
   const explanations: Readonly<Record<ApiError['code'], Explanation>> = {
     key_refused: {
-      message: 'The CDN refused your key.',
-      hint: 'It was deleted or replaced there, or lacks this right. Connect the current one.',
+      message: isRightMissing ? 'The CDN does not allow this with your key.' : 'The CDN refused your key.',
+      hint: isRightMissing
+        ? 'Connect a key that has the right.'
+        : 'It was deleted or replaced there, or lacks this right. Connect the current one.',
       offer: 'connect',
     },
     refused: { message: `The CDN rejected it${quoteService(error)}`, hint: describeRefusal(error) },

@@ -96,6 +96,9 @@ test.each([
   [401, { message: 'The continuation token expired 3 days ago' }, 'refused'],
   [401, { message: 'Login required' }, 'key_refused'],
   [401, { message: 'The token is expired' }, 'key_refused'],
+  [403, { message: 'Access denied: your IP address is not allowed' }, 'refused'],
+  [403, { message: 'Forbidden: the account has no funds' }, 'refused'],
+  [403, { message: 'The zone belongs to another customer' }, 'refused'],
   [400, { title: 'Bad Request', status: 400 }, 'refused'],
   [409, '', 'refused'],
   [404, { title: 'Not Found', status: 404 }, 'not_found'],
@@ -107,7 +110,7 @@ test.each([
 });
 
 test('a web page with a status of 4xx was not sent by the service', () => {
-  expect(classifyStatus(404, words('<html>'), true)).toBe('unexpected');
+  for (const status of [403, 404]) expect(classifyStatus(status, words(undefined), true)).toBe('unexpected');
 });
 
 test.each([

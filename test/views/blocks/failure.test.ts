@@ -43,6 +43,7 @@ test.each([
     { serviceMessage: 'Bad Request', fieldErrors: [{ field: 'volumeId', message: 'vi-3 is <attached>.' }] },
   ],
   ['key_refused', { status: 403, serviceMessage: 'Not for sub-users.' }],
+  ['key_refused', { status: 403, serviceMessage: 'The API key was deleted.' }],
   ['not_found', { status: 404, serviceMessage: 'Script not found' }],
   ['unavailable', { status: 500, serviceMessage: 'Out of <disk>' }],
   ['not_found', {}],
