@@ -7,6 +7,7 @@ import {
   readConfirmation,
   readKeyTime,
   readMap,
+  readNumber,
   text,
 } from './http/lenient.ts';
 import { checkTextId, type IdKind, pathOf } from './http/paths.ts';
@@ -55,7 +56,8 @@ export function createApps(send: Send) {
 function readChart(raw: unknown): readonly LatencyPoint[] {
   return readMap(raw)
     .flatMap(([key, value]): LatencyPoint[] => {
-      const [latency, ...more] = [value, ...readMap(value).map(([, inner]) => inner)].filter(isNumber);
+      const values = [value, ...readMap(value).map(([, inner]) => inner)];
+      const [latency, ...more] = values.flatMap((one) => readNumber(one) ?? []);
       const at = readKeyTime(key);
       return latency === undefined || more.length > 0
         ? []
@@ -63,8 +65,6 @@ function readChart(raw: unknown): readonly LatencyPoint[] {
     })
     .sort((a, b) => (a.at ?? Number.MAX_VALUE) - (b.at ?? Number.MAX_VALUE) || (a.label < b.label ? -1 : 1));
 }
-
-const isNumber = (value: unknown): value is number => typeof value === 'number';
 
 /** The path of a volume's instances, in its sealed and sent form. @throws UserError for an invalid id. */
 export function volumePath(appId: string, volumeId: string): string {

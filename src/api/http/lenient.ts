@@ -53,12 +53,20 @@ export const text = z.string().nullish();
 // A flag may come as a number, or as text.
 const words = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] });
 export const flag = z.union([z.boolean(), z.literal([0, 1]).transform(Boolean), words]).nullish();
-export const count = z.number().nullish();
+const numberText = /^-?\d{1,20}(?:\.\d{1,20})?$/u;
+/** A text may be a number. */
+export const count = z.union([z.number(), z.string().regex(numberText).transform(Number)]).nullish();
 export const texts = z.array(z.string()).nullish();
 /** An int64 id as a string: it is never computed with, and buttons carry text. */
 export const id = z.union([z.number().int(), z.string().regex(/^-?\d{1,20}$/)]).transform(String);
 /** A reference to another resource; null, 0 and -1 mean none. */
 export const link = id.transform((value) => (/^[1-9]/.test(value) ? value : undefined)).nullish();
+
+/** As `count`. A number beyond all bounds is none. */
+export function readNumber(value: unknown): number | undefined {
+  const read = typeof value === 'string' && numberText.test(value) ? Number(value) : value;
+  return typeof read === 'number' && Number.isFinite(read) ? read : undefined;
+}
 
 export function omitMissing<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const members = Object.entries(value).filter(([, member]) => member !== null && member !== undefined);

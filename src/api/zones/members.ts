@@ -309,7 +309,16 @@ export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<st
 export interface Zone {
   readonly summary: ZoneSummary;
   readonly members: Members;
+  /** Of those that null does not stand for empty in. */
+  readonly unreported: readonly ZoneMember[];
+  /** Of another type than published, or less than nothing. */
+  readonly unreadable: readonly ZoneMember[];
 }
+
+/** Null stands for an empty value of these formats; of a flag or a number it means: not reported. */
+export const emptyFormats = new Set<string>(
+  'text code url host names texts hosts countries link properties secret'.split(' '),
+);
 
 /** Parses one whole zone; undefined if it is not a zone. With the members that differ from the published ones. */
 export function readZone(raw: unknown) {
@@ -320,12 +329,23 @@ export function readZone(raw: unknown) {
   if (!read) return undefined;
   const members = omitMissing(read.value);
   if (hasPlaceholderOrigin(raw)) delete members['OriginUrl'];
-  const zone: Zone = { summary, members };
+  const wrong = new Set(read.wrong.map((path) => path.split(/[.[]/u, 1)[0]));
+  for (const name of ['MonthlyBandwidthUsed', 'MonthlyBandwidthLimit'] as const)
+    if (Number(members[name]) < 0) wrong.add(name);
+  const names = zoneMembers.filter(({ 3: format }) => !emptyFormats.has(format)).map(([name]) => name);
+  const zone: Zone = {
+    summary,
+    members,
+    unreported: names.filter(
+      (name) => members[name] === undefined && !wrong.has(name) && !publishedLater.includes(name),
+    ),
+    unreadable: zoneMembers.flatMap(([name]) => (wrong.has(name) ? name : [])),
+  };
   return { zone, wrong: read.wrong, ...compareNames(renamed, zoneSchema.shape, publishedLater) };
 }
 
 /** In no specification yet: many a service does not have them. */
-const publishedLater = ['TlsSecurityLevel', 'LoadBalancerId'];
+const publishedLater: readonly string[] = ['TlsSecurityLevel', 'LoadBalancerId'];
 
 /** Every member that is not secret, null for those that were not reported. Ids are text, so that no reader rounds them. */
 export function toWireZone({ members }: Zone): Record<string, unknown> {

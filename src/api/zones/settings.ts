@@ -6,6 +6,7 @@ import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
 import { type EdgeRule, headerActions, headerTriggers } from './fields.ts';
 import {
+  emptyFormats,
   type Format,
   type MemberRow,
   readZone,
@@ -60,9 +61,6 @@ const longText = 500;
 const longElement = 4_000;
 /** Custom certificates are uploaded by people; all others renew themselves. */
 const customCertificate = 3;
-
-/** Null stands for an empty value of these formats; of a flag or a number it means: not reported. */
-const emptyFormats = new Set<string>('text code url host names texts hosts countries link'.split(' '));
 
 /** The settings of a raw zone; undefined if it is not a zone. Values of secrets do not leave this function. */
 export function readZoneSettings(raw: unknown, digestKey: DigestKey): ZoneSettings | undefined {

@@ -1,5 +1,6 @@
 import { dayMs } from '../../lib/time.ts';
 import { isObject } from '../http/errors.ts';
+import { readNumber } from '../http/lenient.ts';
 import { redactUrl } from '../http/paths.ts';
 
 /** The members of a zone that lists show, filter and sum. Absent: not reported. */
@@ -37,7 +38,8 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   if (!isObject(raw)) return undefined;
   const id = readId(raw['Id']);
   if (id === undefined) return undefined;
-  const limit = readNumber(raw['MonthlyBandwidthLimit']);
+  // Less than nothing is neither a use nor no limit.
+  const [used = -1, limit = -1] = [raw['MonthlyBandwidthUsed'], raw['MonthlyBandwidthLimit']].map(readNumber);
   const url = readText(raw['OriginUrl']);
   const hostnames = listHostnames(raw);
   const own = hostnames.filter(({ isPlatforms }) => !isPlatforms);
@@ -55,9 +57,9 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
     hostnames: hostnames.map(({ name }) => name),
     hostnamesWithoutCertificate: without.map(({ name }) => name),
     isCertificateUnreported: isReported ? undefined : true,
-    bandwidthUsed: readNumber(raw['MonthlyBandwidthUsed']),
-    bandwidthLimit: limit !== undefined && limit > 0 ? limit : undefined,
-    isUnlimited: limit !== undefined && limit <= 0 ? true : undefined,
+    bandwidthUsed: used < 0 ? undefined : used,
+    bandwidthLimit: limit > 0 ? limit : undefined,
+    isUnlimited: limit === 0 ? true : undefined,
     charges: readNumber(raw['MonthlyCharges']),
     storageZoneId: readLink(raw['StorageZoneId']),
     edgeScriptId: readLink(raw['EdgeScriptId']),
@@ -113,7 +115,6 @@ function readText(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }
 
-const readNumber = (value: unknown) => (typeof value === 'number' ? value : undefined);
 /** A flag may come as a number, or as text. */
 function readFlag(value: unknown): boolean | undefined {
   if (typeof value === 'boolean') return value;

@@ -33,6 +33,19 @@ export function listSection({ members, summary }: Zone, wanted: Section): [setti
   return listed;
 }
 
+/** What is not in the settings of a section, or of all. */
+export function listGaps({ unreported, unreadable }: Zone, wanted?: Section | 'all'): string[] {
+  const name = (members: readonly string[]): string => {
+    const own = members.filter((member) => [undefined, 'all', rows.get(member)?.[1]].includes(wanted));
+    return listSome(own.map(nameSetting), 5);
+  };
+  const [missing, wrong] = [name(unreported), name(unreadable)];
+  return [
+    ...(missing === '' ? [] : [`not reported: ${missing}`]),
+    ...(wrong === '' ? [] : [`:warning: could not be read: ${wrong}`]),
+  ];
+}
+
 /** One setting, or several: `on, in FR`, `desktop 85, mobile 70`. Where the group's own switch is off, the rest is left out. */
 function describeGroup(group: readonly MemberRow[], members: Zone['members']): string | undefined {
   const [first, ...others] = group;
@@ -53,7 +66,7 @@ function describeGroup(group: readonly MemberRow[], members: Zone['members']): s
 }
 
 /** `EnableTLS1` → `TLS 1.0`; a member that is not in the table → the service's own name: `Enable new thing`. */
-function nameSetting(member: string): string {
+export function nameSetting(member: string): string {
   const label = rows.get(member)?.[2].replace(': ', ' ');
   return label ?? capitalize(splitWords(member.replace(/^Enable(?=[A-Z])/u, '')));
 }
@@ -84,7 +97,7 @@ const numberWords: Partial<Record<Format, (value: number) => string>> = {
   'kb/s': (value) => (value === 0 ? 'unlimited' : `${formatInteger(value)} kb/s`),
   override: (value) => (value < 0 ? 'not overridden' : formatInteger(value)),
   bytes: formatBytes,
-  'byte limit': (value) => (value > 0 ? formatBytes(value) : 'unlimited'),
+  'byte limit': (value) => (value === 0 ? 'unlimited' : formatBytes(value)),
   money: formatMoney,
   price: (value) => `$${value} per byte`,
 };

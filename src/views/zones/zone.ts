@@ -7,7 +7,7 @@ import { andMore, formatMoment, formatRoundMoney } from '../blocks/format.ts';
 import { renderLines } from '../blocks/table.ts';
 import { capitalize, escapeMrkdwn, formatCode, join, plainText } from '../blocks/text.ts';
 import { describeCondition, describeUsage, isActive } from './rows.ts';
-import { disabledBecause, listEdgeRule, listHostname, listSection } from './settings.ts';
+import { disabledBecause, listEdgeRule, listGaps, listHostname, listSection } from './settings.ts';
 
 export interface ShownZone {
   readonly zone: Zone;
@@ -20,7 +20,8 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
   const state = describeState(summary);
   const weak = describeWeakSettings(zone);
   const usage = describeUsage(summary);
-  const charges = summary.charges === undefined ? '' : `${formatRoundMoney(summary.charges)} so far`;
+  const { charges: cost } = summary;
+  const charges = cost === undefined ? 'charges not reported' : `${formatRoundMoney(cost)} so far`;
   return renderAnswer({
     text: `${withoutStyle(state)}, ${usage}${weak && `. Weak settings: ${weak}`}`,
     lines: [
@@ -43,7 +44,7 @@ export function renderZone({ zone, asOf, panel }: ShownZone): Message {
       commandButton('All zones', 'zones'),
       commandButton('Another zone', 'zone', 1),
     ],
-    notes: [`as of ${formatMoment(asOf)}`, 'keys and tokens are never shown'],
+    notes: [`as of ${formatMoment(asOf)}`, ...listGaps(zone), 'keys and tokens are never shown'],
   });
 }
 
@@ -73,6 +74,7 @@ export function renderZonePart({ zone, asOf, panel }: ShownZone, wanted: ZonePar
     ],
     notes: [
       `as of ${formatMoment(asOf)}`,
+      ...listGaps(zone, wanted),
       (wanted === 'rules' || wanted === 'all') && 'header values are never shown',
     ],
   });
@@ -98,12 +100,14 @@ function describePlace({ members, summary }: Zone): string {
   const first = (own[0] ?? hostnames[0])?.Value;
   const noHostname = members.Hostnames ? 'no hostname' : 'hostnames not reported';
   const { originUrl, storageZoneId, appId, edgeScriptId, middlewareScriptId, id } = summary;
+  const hasOrigin = [originUrl, storageZoneId, appId, edgeScriptId].some((from) => from !== undefined);
   return join(
     [
       first ? join([formatCode(first, 80), andMore(hostnames.length - 1)], ' ') : noHostname,
       storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
       appId && `app ${escapeMrkdwn(appId, 40)}`,
       !appId && originUrl && `from ${formatCode(originUrl, 80)}`,
+      !hasOrigin && 'origin not reported',
       edgeScriptId && `script ${escapeMrkdwn(edgeScriptId, 20)}`,
       middlewareScriptId && `middleware ${escapeMrkdwn(middlewareScriptId, 20)}`,
       `zone ${escapeMrkdwn(id, 20)}`,

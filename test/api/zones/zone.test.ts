@@ -112,6 +112,16 @@ test.each([
   [{ TlsSecurityLevel: 0 }, { weaknesses: ['old-tls'] }],
   [{ TlsSecurityLevel: 1, EnableTLS1: false, EnableLogging: null }, { weaknesses: undefined }],
   [{ MonthlyBandwidthLimit: 0 }, { bandwidthLimit: undefined, isUnlimited: true }],
+  [{ MonthlyBandwidthLimit: -1 }, { bandwidthLimit: undefined, isUnlimited: undefined }],
+  [{ MonthlyBandwidthLimit: '1000' }, { bandwidthLimit: 1000, isUnlimited: undefined }],
+  [
+    { MonthlyBandwidthUsed: -5, MonthlyCharges: '0.5' },
+    { bandwidthUsed: undefined, charges: 0.5 },
+  ],
+  [
+    { MonthlyBandwidthUsed: 'NaN', MonthlyCharges: 1e999 },
+    { bandwidthUsed: undefined, charges: undefined },
+  ],
   [{ MonthlyBandwidthLimit: 1000 }, { bandwidthLimit: 1000, isUnlimited: undefined }],
   // What is not reported is not unlimited.
   [{ MonthlyBandwidthLimit: null }, { bandwidthLimit: undefined, isUnlimited: undefined }],
@@ -201,7 +211,7 @@ test('null and missing both mean not reported', () => {
   };
   for (const raw of [nothing, { Id: 5 }])
     expect({ ...read(raw), missing: [] }).toEqual({
-      zone: { members: { Id: '5' }, summary },
+      zone: { members: { Id: '5' }, summary, unreported: expect.any(Array), unreadable: [] },
       wrong: [],
       missing: [],
       unknown: [],
@@ -218,7 +228,7 @@ test('a wrong type loses its field only, and is named', () => {
     BlockedIps: ['192.0.2.1', 5, '192.0.2.2'],
     BlockedCountries: [null, 7],
     Hostnames: [{ Value: 'a.example.com', ForceSSL: 'x' }, 'broken', { Value: 'b.example.com' }],
-    MonthlyBandwidthUsed: '12',
+    MonthlyBandwidthUsed: '12 GB',
     NewLevel: 2,
   });
   expect(zone).toEqual({
@@ -237,6 +247,16 @@ test('a wrong type loses its field only, and is named', () => {
       isCertificateUnreported: true,
       weaknessesUnreported: ['old-tls', 'no-logging'],
     },
+    unreported: expect.any(Array),
+    unreadable: [
+      'Name',
+      'Hostnames',
+      'BlockedIps',
+      'BlockedCountries',
+      'OptimizerClasses',
+      'Enabled',
+      'MonthlyBandwidthUsed',
+    ],
   });
   expect([...wrong].sort()).toEqual([
     'BlockedCountries[]',

@@ -83,6 +83,23 @@ test('what makes a zone less secure is named; what is not reported and features 
   expect(readWeak({ ...weak, ShieldDDosProtectionEnabled: false })).toMatchSnapshot();
 });
 
+test.each([
+  [{}, undefined, undefined],
+  [{ MonthlyCharges: null, EnableLogging: null }, /Logging.*Charges/u, undefined],
+  [{ OriginUrl: 5, MonthlyCharges: {}, OriginType: 'x' }, undefined, /Origin, Origin type, Charges/u],
+  [{ MonthlyBandwidthUsed: -5, MonthlyBandwidthLimit: -1 }, undefined, /This month, Monthly limit/u],
+  // What may be empty, or is of no specification yet.
+  [{ OriginUrl: null, BlockedIps: null, DnsZoneId: null, TlsSecurityLevel: null }, undefined, undefined],
+])('%j: what is not reported or cannot be read is said', (raw, unreported, unreadable) => {
+  const zone = zoneOf({ ...base, ...raw });
+  for (const shown of [renderZone, (zone) => renderZonePart(zone, 'all')] satisfies (typeof renderZone)[]) {
+    const lines = readText(shown({ zone, asOf: new Date(0), panel }));
+    const [missing, wrong] = [/not reported: .*/u, /could not be read: .*/u].map((of) => of.exec(lines)?.[0]);
+    expect(missing ?? '').toMatch(unreported ?? /^$/u);
+    expect(wrong ?? '').toMatch(unreadable ?? /^$/u);
+  }
+});
+
 test('all settings are there, page by page', () => {
   const shown = { zone: zoneOf(base), asOf: new Date(0), panel };
   const count = listParts(shown.zone).reduce((sum, part) => sum + part.rows.length, 0);
