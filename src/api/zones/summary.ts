@@ -78,7 +78,8 @@ export function hasPlaceholderOrigin({
   OriginUrl: url,
 }: Readonly<Record<string, unknown>>): boolean {
   if (withOrigin.includes(type)) return false;
-  const isPlatforms = typeof url === 'string' && /^https?:\/\/(?:bunnycdn\.com|bunny\.net)\/?$/iu.test(url);
+  const isPlatforms =
+    typeof url === 'string' && /^https?:\/\/(?:www\.)?(?:bunnycdn\.com|bunny\.net)(?::\d*)?\/?$/iu.test(url);
   return isPlatforms || withoutOrigin.test(String(type));
 }
 

@@ -81,6 +81,8 @@ test.each<[type: unknown, url: string, isOne: boolean]>([
   ['1', 'https://a.example', true],
   [2, 'https://a.example', false],
   [3, 'https://bunnycdn.com', false],
+  [null, 'https://bunnycdn.com:443/', false],
+  [9, 'http://www.bunny.net:80', false],
   ['PushZone', 'https://a.example', false],
   [7, 'https://Bunny.net/', false],
   [null, 'https://bunnycdn.com', false],
