@@ -440,7 +440,7 @@ async function collectErrors(
   const codes = new Map<string, number>();
   const zones = logs.read
     .map(({ counts, id, name }) => {
-      const sum = counts.sum(from, now.getTime());
+      const sum = counts.sum(from);
       addCounts(codes, sum.codes);
       const [[mostly] = ['']] = rank(sum.codes);
       const perDay = compare(sum.total, (found) => found.zones.find((zone) => zone.id === id)?.perDay);

@@ -312,6 +312,13 @@ test('errors at a time that cannot be read are never none', async () => {
   expect(top).toMatchSnapshot();
 });
 
+test('errors of the last minutes are counted', async () => {
+  const errors = await createDigestScenario({ kinds: ['errors'] }, { zones: [makeZone(1001, 'shop')] });
+  logOriginErrors(errors.data, '1001/2026-11-03', ['dns_lookup', 8, 9]);
+  const { top } = await errors.run('2026-11-03T09:04:00Z');
+  expect(top).toMatchSnapshot();
+});
+
 test('upload scanning by the CDN’s own days', async () => {
   const overview = Object.fromEntries(
     Array.from({ length: 28 }, (_, index) => {
