@@ -5,7 +5,7 @@ import { toUtcDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message } from './blocks/blocks.ts';
 import { commandButton, type PanelPages, panelButton, replacingButton, selectOf } from './blocks/buttons.ts';
-import { renderChart } from './blocks/chart.ts';
+import { maxPoints, renderChart } from './blocks/chart.ts';
 import {
   formatBytes,
   formatMoment,
@@ -77,9 +77,9 @@ export function isFailing({ status }: { readonly status?: string | undefined }):
   return status === 'failing' || status === 'suspended';
 }
 
-/** Now, on average and at its highest, as the CDN reports it: without a unit, since the specification gives none. */
+/** Now, on average and at the highest point of the chart, as the CDN reports it: without a unit, since the specification gives none. */
 function describeLatency({ currentLatency: now, averageLatency: average, latencyChart }: AppSummary): string {
-  const peak = describePeak(latencyChart);
+  const peak = describePeak(latencyChart.slice(-maxPoints));
   if (now === undefined && average === undefined) return join(['latency not reported', peak], ', ');
   return join(
     [

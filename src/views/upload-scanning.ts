@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
+import { dayMs, shiftDay, startOfDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
 import { commandButton, replacingButton } from './blocks/buttons.ts';
@@ -17,7 +18,7 @@ export interface Scanning {
 
 export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
   const { unknownOverview, totalFilesScanned: scanned } = metrics;
-  const days = metrics.days.slice(-28);
+  const days = listDays(metrics.days);
   const totals = describeTotals(metrics, days);
   const answer = renderAnswer({
     text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${totals}`,
@@ -37,6 +38,17 @@ export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
     ],
   });
   return unknownOverview ? { ...answer, files: [jsonFile('upload-scanning', unknownOverview)] } : answer;
+}
+
+/** `age`: days before the newest one; counted by their order where a key is no day. */
+type AgedDay = ScanDay & { readonly age: number };
+
+/** Those of 28 days: the CDN may leave days out. */
+function listDays(days: readonly ScanDay[]): readonly AgedDay[] {
+  const newest = days.every(({ day }) => day !== undefined) ? days.at(-1)?.day : undefined;
+  const ageOf = ({ day = '' }: ScanDay, nth: number): number =>
+    newest === undefined ? days.length - 1 - nth : (startOfDay(newest) - startOfDay(day)) / dayMs;
+  return days.map((one, nth) => ({ ...one, age: ageOf(one, nth) })).filter(({ age }) => age < 28);
 }
 
 function renderLabel(id: string, name: string | undefined): string {
@@ -96,13 +108,17 @@ function nameDay({ day, label }: ScanDay): string {
 type Member = 'loggedRequests' | 'blockedRequests' | 'filesScanned';
 
 /** Sums of seven days, counted back from the newest. Files have another scale: they are drawn only where nothing else is. */
-function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
-  const weeks = Array.from({ length: Math.ceil(days.length / 7) }, (_, back) =>
-    days.slice(Math.max(0, days.length - (back + 1) * 7), days.length - back * 7),
-  ).toReversed();
+function renderWeeks(days: readonly AgedDay[]): MessageBlock[] {
+  const [oldest, newestDay] = [days[0], days.at(-1)?.day];
+  const weeks = Array.from({ length: oldest ? Math.ceil((oldest.age + 1) / 7) : 0 }, (_, back) => {
+    const week = days.filter(({ age }) => Math.floor(age / 7) === back);
+    const ends = newestDay === undefined ? [] : [6, 0].map((age) => shiftDay(newestDay, -7 * back - age));
+    const names = week.length > 0 ? week.map(nameDay) : ends.map(formatShortDay);
+    return { days: week, label: nameWeek(names) };
+  }).toReversed();
   const series = (name: string, member: Member) => ({
     name,
-    values: weeks.map((week) => sumMember(week, member)),
+    values: weeks.map((week) => sumMember(week.days, member)),
   });
   const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
   const drawn = hasRequests
@@ -116,7 +132,7 @@ function renderWeeks(days: readonly ScanDay[]): MessageBlock[] {
     kind: 'bar',
     title: `Newest week: ${newest.join(', ') || 'not reported'}`,
     unit: `${hasRequests ? 'Requests' : 'Files'} per week`,
-    labels: weeks.map((week) => nameWeek(week.map(nameDay))),
+    labels: weeks.map(({ label }) => label),
     series: drawn,
   });
 }

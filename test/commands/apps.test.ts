@@ -23,15 +23,20 @@ test('its latency is a chart in the answer, with its peak in words', async () =>
   const app = harness.cdn.data.apps.find(({ id }) => id === appIds.api);
   if (app)
     app.latencyChart = {
+      // The chart has the newest eight, and the peak is one of them.
+      ...Object.fromEntries(
+        ['01', '12', '13', '14', '15', '16', '17', '18'].map((day, nth) => [`2026-11-${day}`, 90 - 9 * nth]),
+      ),
       '2026-11-20T00:00:00Z': 44,
       '2026-11-19T00:00:00Z': 40.25,
       '2026-11-21T00:00:00Z': 61,
     };
   const [answer] = await harness.person().run(`app ${appIds.api}`);
-  expect(readText(answer)).toContain('peak 61 on 21 Nov');
+  expect(readText(answer)).toContain('peak 63 on 14 Nov');
   expect(answer?.files).toBeUndefined();
   const [{ chart } = {}] = answer?.blocks?.filter(isChart) ?? [];
   const data = [
+    ...[14, 15, 16, 17, 18].map((day, nth) => ({ label: `${day} Nov`, value: 63 - 9 * nth })),
     { label: '19 Nov', value: 40.25 },
     { label: '20 Nov', value: 44 },
     { label: '21 Nov', value: 61 },

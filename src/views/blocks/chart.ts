@@ -5,7 +5,7 @@ import { escapeMrkdwn, plainText, truncate } from './text.ts';
 const maxTitle = 50;
 const maxLabel = 20;
 // More cannot be read on a phone.
-const maxPoints = 8;
+export const maxPoints = 8;
 const maxSeries = 6;
 
 export interface Chart {
