@@ -24,7 +24,11 @@ const rewrapMs = 10 * minuteMs;
 /**
  * Reads a changed key file again, and rewraps in the background. @throws UserError where the keyring does not open the database.
  */
-export async function openKeyringService(config: StoreConfig, { db }: Pick<Database, 'db'>, log: Log) {
+export async function openKeyringService(
+  config: StoreConfig,
+  { db, quiet }: Pick<Database, 'db' | 'quiet'>,
+  log: Log,
+) {
   const source = keyringSource(config);
   let current = await readKeyring({ ...source, inUse: (await countKeyUse(db, sealedTables)).length > 0 });
   if (current.created)
@@ -103,7 +107,7 @@ export async function openKeyringService(config: StoreConfig, { db }: Pick<Datab
 
   /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
   const findProblem = async (): Promise<string | undefined> => {
-    const missing = findMissingKeys(await countKeyUse(db, sealedTables), keyring);
+    const missing = findMissingKeys(await countKeyUse(quiet, sealedTables), keyring);
     if (missing.length === 0) return undefined;
     return `the keyring lacks ${missing.join(', ')}, under which another process seals: add it here (docs/operating.md, “Rotation”)`;
   };

@@ -14,6 +14,8 @@ export interface Database {
   readonly db: Db;
   /** Connections of the job queue, which does not use Kysely. */
   readonly pool: Pool;
+  /** Over the same connections, where no command waits. */
+  readonly quiet: Db;
   /** Resolves when the embedded engine has ended without being asked to: nothing can be read or stored any more. */
   readonly ended?: Promise<Error> | undefined;
   readonly dump?: (path: string) => Promise<void>;
@@ -33,32 +35,35 @@ export async function openDatabase(options: {
   isPatient?: boolean;
 }): Promise<Database> {
   const { databaseUrl, dataDir, log, isPatient } = options;
-  const { unlimited, explain, ...opened } = databaseUrl
+  const { explain, silenceMs, ...opened } = databaseUrl
     ? await openPostgres(databaseUrl, log, isPatient)
     : await openEmbedded(dataDir, log);
-  const { db } = opened;
+  const { db, pool, quiet } = opened;
   let closing: Promise<void> | undefined;
   return {
     ...opened,
     async migrate() {
       if (opened.engine === 'postgres') await checkRights(db);
-      if ((await findSchemaState(db)) !== 'current')
-        await withCreateRights(db, () => migrate(unlimited ?? db, log));
+      if ((await findSchemaState(db)) !== 'current') await withCreateRights(db, () => migrate(quiet, log));
     },
     async ping() {
-      await sql`do $$ begin
-        if current_setting('transaction_read_only') = 'on' then
-          raise read_only_sql_transaction using message = 'the database takes no writes';
-        end if;
-      end $$`
-        .execute(db)
-        .catch((error: unknown) => {
-          throw explain?.(error) ?? error;
-        });
+      try {
+        const client = await pool.connect();
+        const question = { text: assertWritable, query_timeout: silenceMs };
+        await client.query(question).finally(() => client.release());
+      } catch (error) {
+        throw explain?.(error) ?? error;
+      }
     },
     close: () => (closing ??= opened.close()),
   };
 }
+
+const assertWritable = `do $$ begin
+  if current_setting('transaction_read_only') = 'on' then
+    raise read_only_sql_transaction using message = 'the database takes no writes';
+  end if;
+end $$`;
 
 async function migrate(db: Db, log: Log): Promise<void> {
   const migrator = new Migrator({ db, provider: migrationProvider });

@@ -47,7 +47,8 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
       pool: unlimited,
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       poolUse: () => countConnections(pool),
-      unlimited: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
+      silenceMs,
+      quiet: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       explain: (error: unknown) => toUserError(error, address),
       close,
     };

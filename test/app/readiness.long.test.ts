@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { generateKeys } from '../auth/keyring/keyrings.ts';
 import { type Bot, type BotOptions, startBot } from '../support/bot.ts';
@@ -65,6 +66,28 @@ test('a clock that differs from the one in Slack’s answers by minutes is told'
 });
 
 describe.skipIf(postgres.skip)('with PostgreSQL', () => {
+  test('commands that wait for every connection leave the bot ready', async () => {
+    const { databaseUrl, open } = await postgres.createLocation();
+    const env = { DATABASE_URL: databaseUrl?.reveal() ?? '', ENCRYPTION_KEYS: generateKeys('k1') };
+    const bot = await start({ env, transport: 'http' });
+    const other = await open();
+    onTestFinished(() => other.close());
+    const locked = Promise.withResolvers<void>();
+    const free = Promise.withResolvers<void>();
+    const holding = other.db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx);
+      locked.resolve();
+      await free.promise;
+    });
+    await locked.promise;
+    const person = bot.slack.as('U0ALICE00', 'C0OPS0000');
+    await Promise.all(Array.from({ length: 8 }, () => person.slash('help')));
+    const ready = await readiness(bot);
+    free.resolve();
+    await holding;
+    expect(ready).toBe('200 ready');
+  });
+
   test('a slow database is told after two seconds, and is not asked again meanwhile', async () => {
     const { databaseUrl } = await postgres.createLocation();
     const relay = await startRelayTo(databaseUrl?.reveal() ?? '');

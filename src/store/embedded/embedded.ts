@@ -46,6 +46,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
     );
     const session = { ssl: false, user: 'postgres', database: 'postgres', max: 1, idleTimeoutMillis: 0 };
     const pool = createPool({ ...session, stream: () => thread.connect() }, log);
+    const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
     const dump = async (path: string): Promise<void> => {
       const client = await pool.connect();
       await thread.dump(path).finally(() => client.release());
@@ -57,9 +58,10 @@ export async function openEmbedded(dataDir: string, log: Log) {
       dump,
       ended: thread.ended,
       poolUse: () => countConnections(pool),
-      unlimited: undefined,
+      silenceMs: undefined,
       explain: undefined,
-      db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
+      db,
+      quiet: db,
       async close(): Promise<void> {
         await stopMaintenance();
         await endPool(pool);

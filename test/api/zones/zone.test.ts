@@ -121,7 +121,7 @@ test.each([
     { bandwidthUsed: undefined, charges: 0.5 },
   ],
   [
-    { MonthlyBandwidthUsed: 'NaN', MonthlyCharges: 1e999 },
+    { MonthlyBandwidthUsed: 'NaN', MonthlyCharges: Number.POSITIVE_INFINITY },
     { bandwidthUsed: undefined, charges: undefined },
   ],
   [{ MonthlyBandwidthLimit: 1000 }, { bandwidthLimit: 1000, isUnlimited: undefined }],
