@@ -439,8 +439,8 @@ async function end(
         claim: null,
         slot: null,
         attempts: 0,
+        body: null,
         // An edit that came between rendering and claiming is not shown yet.
-        body: sql`case when ${state} = 'sent' and wanted > shown then body end`,
         next_at: sql`case when wanted > shown and ${state} = 'sent' then ${at}::timestamptz end`,
         changed_at: at,
       })
@@ -495,7 +495,6 @@ async function storeEdit({ row, kind, about, context }: Delivery, failed?: strin
         shown: row.wanted,
         slot: null,
         attempts: 0,
-        body: sql`case when wanted = ${row.wanted} then null else body end`,
         next_at: sql`case when wanted > ${row.wanted} then ${now()}::timestamptz end`,
         changed_at: now(),
       })

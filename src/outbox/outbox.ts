@@ -142,13 +142,12 @@ export function createOutbox(options: { readonly enqueue: Enqueue; readonly now:
       return true;
     },
     /** Renders a message again, and updates it in Slack where it was sent. False where it is dead, unknown or missing. */
-    async edit(trx: Trx, id: string, body?: Message): Promise<boolean> {
+    async edit(trx: Trx, id: string): Promise<boolean> {
       const row = await trx
         .updateTable('outbox')
         .set({
           wanted: sql`wanted + 1`,
           refusal: null,
-          ...(body ? { body: JSON.stringify(body) } : {}),
           changed_at: now(),
           next_at: sql`case when state = 'sent' then ${now()}::timestamptz else next_at end`,
         })

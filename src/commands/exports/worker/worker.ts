@@ -63,12 +63,10 @@ const report = (change: Partial<ExportProgress>): void => {
 
 async function gather({ cdn, key, request, directory, now }: GatherTask): Promise<GatheredLog> {
   await isReady;
-  const toCdn: typeof fetch = (input, init) => {
-    const asked = new Request(input, init);
-    asked.headers.set('accept-encoding', 'identity');
-    return fetchWhole(asked);
-  };
-  const send = createSend({ ...cdn, fetch: toCdn, now: () => now, onAttempt }, new Secret(key, 'cdn-key'));
+  const send = createSend(
+    { ...cdn, fetch: fetchWhole, now: () => now, onAttempt },
+    new Secret(key, 'cdn-key'),
+  );
   const source = await createEventLogs(send, () => now).export(request.shieldZoneId, request);
   report({ announced: source.length });
   const log = await gatherLog(source, { wanted: request, directory, onProgress: report });
@@ -77,8 +75,10 @@ async function gather({ cdn, key, request, directory, now }: GatherTask): Promis
 }
 
 /** Sends a request like `fetch`, which would take a compressed body that breaks off for a whole one. */
-async function fetchWhole(asked: Request): Promise<Response> {
+async function fetchWhole(...given: ConstructorParameters<typeof Request>): Promise<Response> {
   const { request } = await import('undici');
+  const asked = new Request(...given);
+  asked.headers.set('accept-encoding', 'identity');
   const { url, method, signal } = asked;
   const [headers, body] = [Object.fromEntries(asked.headers), await asked.text()];
   const answer = await request(url, { method: method as 'POST', headers, body, signal });
