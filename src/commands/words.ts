@@ -1,3 +1,5 @@
+import { toPlainSigns } from '../lib/names.ts';
+
 export interface Words {
   /** Never echoed or logged: it may hold anything. */
   readonly raw: string;
@@ -32,17 +34,12 @@ interface Piece {
   readonly quoted: boolean;
 }
 
-const quotes: Readonly<Record<string, string>> = {
-  '"': '"',
-  "'": "'",
-  '`': '`',
-  '“': '”“"',
-  '”': '”"',
-  '„': '“”"',
-  '«': '»',
-  '‘': "’‘'",
-  '’': "’'",
-};
+/** What opens a quote, and what closes it. */
+const quotes = new Map(
+  `"" '' \`\` “”“" ””" „“”" ‟” «» »« ‹› ›‹ ‘’‘' ’’' ‚‘’' ＂＂ ＇＇ 「」 『』 《》 〈〉 〝〞〟`
+    .split(' ')
+    .map(([opening = '', ...closing]) => [opening, closing.join('')]),
+);
 
 /** Keeps parsing fast whatever is pasted. */
 const maxLength = 4000;
@@ -81,8 +78,7 @@ function readTokens(pieces: readonly Piece[]): Token[] {
   const tokens: Token[] = [];
   let waiting: Token | undefined;
   for (const { typed, text: written, quoted } of pieces) {
-    // Phones write `--` as a long dash, and `-` as a short one.
-    const text = quoted ? written : written.replaceAll('—', '--').replaceAll(/[–‑−]/gu, '-');
+    const text = quoted ? written : toPlainSigns(written);
     if (waiting) {
       tokens.push({
         ...waiting,
@@ -132,7 +128,7 @@ function splitPieces(text: string): Piece[] {
 
 /** Undefined if no quote opens there or none closes before a space. */
 function findClosingQuote(text: string, at: number): number | undefined {
-  const closers = quotes[text.charAt(at)];
+  const closers = quotes.get(text.charAt(at));
   if (closers === undefined) return undefined;
   for (let end = at + 1; end < text.length; end += 1) {
     const after = text.charAt(end + 1);
@@ -167,7 +163,7 @@ function stripQuotes(text: string): string {
 /** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
 const before = new RegExp(
   [
-    '(?:[-*+•◦▪☐☑–—→➜$]|#{1,4}|\\[[ x]?\\]|[(\\[]?\\d{1,2}[.):\\]]|\\d\\uFE0F?\\u20E3|[a-z]\\)|[ivx]{1,4}[.)])\\s+',
+    '(?:[-*+•◦▪☐☑–—→➜$]|#{1,4}|\\[[ x]?\\]|[(\\[]?\\d{1,2}[.):/\\]-]|\\d\\uFE0F?\\u20E3|[a-z]\\)|[ivx]{1,4}[.)])\\s+',
     '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
     '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
     '[/@]?cdn(?:[\\s,:]+|$)',
@@ -180,9 +176,12 @@ const before = new RegExp(
 /** Behind a line: thanks, and the end of a sentence. */
 const behind =
   /[\s,–—-]+(?:please|pls|thanks|thank you|thx)[.!]*$|\s+(?::[\w+-]+:|\p{Extended_Pictographic}|\uFE0F)+$|(?<=[^\s.!?,;…])[.!?,;…]+$/iu;
-/** Around a line: code and quotes; around words: bold, italics and strikethrough. */
-const around =
-  /^(?:(?<mark>```|`|'|")(?<inner>[^`'"]+)\k<mark>|[“„‘‚](?<curly>[^“”„‘’‚]+)[”“’‘]|[«‹](?<angle>[^«»‹›]+)[»›]|[([](?<round>[^()[\]]+)[)\]])$/u;
+const marks = [...quotes].flat().join('');
+/** Around a line: code, quotes and brackets; around words: bold, italics and strikethrough. */
+const around = new RegExp(
+  `^(?:\`\`\`([^${marks}]+)\`\`\`|[${marks}]([^${marks}]+)[${marks}]|[([]([^()[\\]]+)[)\\]])$`,
+  'u',
+);
 const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
 
 // These patterns look at each character of a longer line many times.
@@ -196,12 +195,12 @@ export function stripDecoration(line: string): string {
     last = words;
     words = words
       .replace(before, '')
-      .replace(around, '$<inner>$<curly>$<angle>$<round>')
+      .replace(around, '$1$2$3')
       .replace(emphasis, '$<inner>')
       .replace(/(?<=^|\s)_([*~][^_]+[*~])_(?=[\s,!?]|$)/gu, '$1')
       .replace(behind, '')
-      // `errors, shop`, `errors: shop`
-      .replace(/^([a-z]+)[,:;]\s+/iu, '$1 ')
+      // `errors,shop`, `errors: shop`
+      .replace(/^([a-z]+)(?:\s*[,;，、]\s*|:\s+)(?=\S)/iu, '$1 ')
       .trim();
   }
   return words;

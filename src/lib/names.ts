@@ -11,6 +11,22 @@ export function cleanName(typed: string): string {
     .trim();
 }
 
+/** Digits and signs of other keyboards: full width, Arabic digits, look-alikes of colons. Phones write `--` as a long dash. */
+export function toPlainSigns(text: string): string {
+  return text
+    .replaceAll(/[\uFF01-\uFF5E]/gu, (sign) => sign.normalize('NFKC'))
+    .replaceAll(/[^\P{Nd}\d]/gu, (digit) => {
+      const at = digit.codePointAt(0) ?? 0;
+      const value = counted.findIndex((nth) => !/\p{Nd}/u.test(String.fromCodePoint(at - nth - 1)));
+      return String(Math.max(value, 0));
+    })
+    .replaceAll(/[—―]/gu, '--')
+    .replaceAll(/[\p{Pd}−]/gu, '-')
+    .replaceAll(/[∶ː꞉]/gu, ':');
+}
+
+const counted = Array.from({ length: 10 }, (_, nth) => nth);
+
 /** Names with the same key are one: case, width, composition, invisible characters and look-alikes do not matter. */
 export function toNameKey(name: string): string {
   return fold(name).replaceAll(/[^a-z\d\s]/gu, (letter) => lookAlikes.get(letter) ?? letter);
@@ -46,12 +62,17 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu',
   (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
 );
 
-/** Digits without a letter (`+501`, `5 0 1`, `id 501`), a UUID, or letters and digits as in the ids that the CDN gives to apps. */
+/**
+ * A number, also as programs write one (`0x1F5`, `1e3`) or with letters in place of digits (`5O1`), a UUID, or letters and digits
+ * as in the ids that the CDN gives to apps.
+ */
 export function looksLikeId(typed: string): boolean {
-  const key = toNameKey(typed).replace(/^id\b/u, '');
+  const key = toNameKey(typed).replace(/^(?:id|n[or]|n°)(?![a-z])/u, '');
   return (
-    // The key of `№501` is `no501`.
     [key, cleanName(typed)].some((form) => /\p{N}/u.test(form) && !/\p{L}/u.test(form)) ||
+    /^[\W_]*(?:0[box][\da-f]+|\d[\d.,_]*e[-+]?\d+|[oil]*\d[\doil]*|[〇一二三四五六七八九十百千万]+)[\W_]*$/u.test(
+      key,
+    ) ||
     /^[\da-f]{32}$/u.test(key.replaceAll(/[^\da-z]/gu, '')) ||
     (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
   );

@@ -8,6 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { redactUrl } from '../../api/http/paths.ts';
 import { UserError } from '../../errors.ts';
 import { escapeCell } from '../../lib/csv.ts';
+import { toPlainSigns } from '../../lib/names.ts';
 import { dayMs, minuteMs, toEpochMs } from '../../lib/time.ts';
 import type { EventFigures, EventSubject, ExportRequest } from '../../views/exports/exports.ts';
 
@@ -112,7 +113,8 @@ export function createPseudonymizer(addresses: readonly number[]): (row: Row) =>
   return (row) =>
     row.map((cell, nth) => {
       if (!columns.has(nth)) return replaceAddresses(cell, pseudonymOf);
-      return /[\d:]/u.test(cell) ? pseudonymOf(findAddress(cell) ?? cell.trim().toLowerCase()) : cell;
+      const plain = findAddress(cell) === undefined ? decode(cell) : cell;
+      return /[\d:]/u.test(plain) ? pseudonymOf(findAddress(plain) ?? plain.trim().toLowerCase()) : cell;
     });
 }
 
@@ -182,15 +184,60 @@ function namesAddress(name: string): boolean {
  * `replaced` gets the canonical form. Versions such as `Chrome/131.0.0.0` stay: no client address ends in two zeros.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
-  const plain = decodeEscapes(text);
-  const shown = replacePlain(plain, replaced);
+  const found: string[] = [];
+  const hide = (address: string): string => `\uE000${found.push(address) - 1}\uE001`;
+  const forward = text.includes('arpa') ? text.replaceAll(reversed, turnRound) : text;
+  const written = replacePlain(forward, hide);
+  const decoded = decode(written);
+  const shown = decoded === written ? written : replacePlain(decoded, hide);
+  if (found.length === 0) return text;
   // Escapes stay where they hide no address.
-  return shown === plain && plain !== text ? replacePlain(text, replaced) : shown;
+  return (shown === decoded ? written : shown).replaceAll(/\uE000(\d+)\uE001/gu, (mark, nth: string) => {
+    const address = found[Number(nth)];
+    return address === undefined ? mark : replaced(address);
+  });
 }
 
+const escaped =
+  /%[\du]|&(?:#|amp;|period|colon|percnt)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
+const characters: Readonly<Record<string, string>> = { period: '.', colon: ':', percnt: '%' };
+
+function toCharacter(_: string, hex: string | undefined, decimal?: string): string {
+  return String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
+}
+
+/** The digits of an IPv6 address, the last one first. */
+const reversed = /(?<![\w.])(?:[\da-f]\.){32}(?=ip6\.arpa)/giu;
+
+function turnRound(digits: string): string {
+  return `${digits
+    .split('.')
+    .toReversed()
+    .join('')
+    .replaceAll(/.{4}(?=.)/gu, '$&:')}.`;
+}
+
+/** What hides an address from a search but not from a reader: escapes, invisible characters, and other digits and dots. */
+function decode(text: string): string {
+  if (!escaped.test(text)) return text;
+  return decodePercent(text)
+    .replaceAll(/&(?:amp;)*#(?:x([\da-f]{2,4})|(\d{2,4}));?/giu, toCharacter)
+    .replaceAll(/&(period|colon|percnt);/gu, (_, name: string) => characters[name] ?? '')
+    .replaceAll(/(?:%u00|\\u00|\\x|(?<=[\da-f])=)([23][\dae])/giu, toCharacter)
+    .replaceAll(/\\(?=[.:])|[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replaceAll(/[^\0-~]+/gu, (signs) => toPlainSigns(signs.normalize('NFKC')))
+    .replaceAll(/(?<=\d)\s*(?:[.。·∙•‧⋅]|[[({]\s*(?:\.|dot)\s*[\])}]|\sdot\s)\s*(?=\d)/giu, '.')
+    .replaceAll(numericHost, (host) =>
+      URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host,
+    );
+}
+
+/** `http://3405803785/`, `0xCB.0x0.0x71.0x9` */
+const numericHost =
+  /(?<=:\/\/|@)(?:0x[\da-f]{8}|\d{8,10})(?![\w.])|(?<![\w.])(?:0x[\da-f]{1,2}\.){3}0x[\da-f]{1,2}(?!\w)/giu;
+
 /** `%20203.0.113.9` and `203%252E0%252E113%252E9` */
-function decodeEscapes(text: string): string {
-  if (!text.includes('%')) return text;
+function decodePercent(text: string): string {
   return text.replaceAll(/(?:%(?:25)*[\da-f]{2})+/giu, (escapes) => {
     const once = escapes.replaceAll(/%(?:25)+(?=[\da-f]{2})/giu, '%');
     try {

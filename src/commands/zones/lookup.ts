@@ -125,14 +125,18 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   }
   const all = known ?? (await loadAllZones(context));
   const exact = findExact(all.zones, name, host);
-  const like = exact.length > 0 ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
+  // A part of a name is no id: `7` is not the zone `week 47`.
+  const isId = /^\d+$/u.test(host);
+  const like = exact.length > 0 || isId ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
   const zones = like.length > 0 ? like : all.zones.filter((zone) => readOriginHost(zone) === host);
   const [one] = zones;
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };
   const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
   const parts = host.split(/\s+/u);
-  const named = names.filter((one) => parts.includes(one.toLowerCase())).slice(0, 3);
+  const named = names
+    .filter((one) => (isId ? one.includes(host) : parts.includes(one.toLowerCase())))
+    .slice(0, 3);
   const near = [...new Set([...named, ...findClosest(host, names)])];
   return { kind: 'none', typed: name, near, unread: all.skipped };
 }

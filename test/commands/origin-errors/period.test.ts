@@ -44,7 +44,7 @@ test('more than a day is compared with nothing', () => {
 });
 
 test.each([
-  ['shop 10:00', ['errors shop 10:00..11:00', 'errors shop since 10:00']],
+  ['shop 10:00', ['errors shop 10:00 for 1h', 'errors shop since 10:00']],
   ['shop 200h', ['errors shop last 7 days', 'errors shop yesterday']],
   ['shop yesteday', ['errors shop yesterday']],
   ['shop 22 Nov', ['errors shop today', 'errors shop 2025-11-22']],
@@ -52,8 +52,8 @@ test.each([
   ['shop 3.11.2026', ['errors shop 2026-03-11', 'errors shop 2026-11-03']],
   ['shop 31 Feb', ['errors shop today', 'errors shop yesterday']],
   ['shop last month', ['errors shop last 7 days', 'errors shop yesterday']],
-  ['10:00', ['errors 10:00..11:00', 'errors since 10:00']],
-  ['what happened at 3am', ['errors 3:00..4:00', 'errors since 3am']],
+  ['10:00', ['errors 10:00 for 1h', 'errors since 10:00']],
+  ['what happened at 3am', ['errors 3am for 1h', 'errors since 3am']],
   ['week 60', ['errors week 24h', 'errors week today', 'errors week yesterday']],
 ])('%s is refused, and %j offered', (typed, offered) => {
   const refuse = (): UserError => {

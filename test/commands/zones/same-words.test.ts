@@ -13,6 +13,8 @@ const zones = [
   zone({ Id: 301, Name: 'shop: big images' }),
   zone({ Id: 302, Name: 'my old images' }),
   zone({ Id: 303, Name: 'video:live' }),
+  zone({ Id: 304, Name: 'week 47' }),
+  zone({ Id: 7, Name: 'seven' }),
 ];
 
 async function start() {
@@ -31,6 +33,7 @@ const spellings = [
   ['b.img.example.com', 'wild'],
   ['müller.example', 'umlaut'],
   ['müller.example,', 'umlaut'],
+  ['７', 'seven'],
   ['shop: big images', 'shop: big images'],
 ];
 
@@ -67,6 +70,8 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       expect(readText(await ask(typed))).toMatch(/\bshop\*/u);
     expect(readRows(await ask('zones *.img.example.com'))).toHaveLength(3);
     await expect(ask('here zone video:live')).rejects.toThrow(/admins/u);
+    for (const typed of ['47', '٤٧']) expect(readText(await ask(`zone ${typed}`))).toContain('week 47');
+    await expect(ask('zone 47')).resolves.toMatchObject({ text: expect.stringContaining('No zone') });
     // Two zones with one name are offered once, with both ids.
     for (const command of ['zone twin', 'errors twin', 'changes twin', 'compare twin shop']) {
       const text = readText(await ask(command));
