@@ -33,6 +33,7 @@ import { createResponder, type Respond, type Route, withFiles } from '../send/re
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
 import { readSender, readShownName, type Sender } from '../sender.ts';
+import type { CalmLog } from '../web/limits.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -51,6 +52,8 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
+  /** What an outage of Slack would log for each command. */
+  readonly calm: CalmLog;
   readonly now: () => Date;
   readonly panel: Context['panel'];
   readonly postToResponseUrl: PostToResponseUrl;
@@ -116,8 +119,7 @@ export async function perform(
   const started = performance.now();
   const sender = readSender(body, deps.access.own());
   if (!sender) {
-    if (deps.shouldRecord(`sender/${kind}`))
-      log.warn({ kind }, 'a delivery names no user and workspace (logged once a minute)');
+    deps.calm.warn({ kind }, 'a delivery names no user and workspace');
     return;
   }
   const { person } = sender;
@@ -204,7 +206,14 @@ export function createReplies(
   const own = { ...route, userId: person.userId, repeats };
   return {
     client,
-    plain: createResponder({ ...deps, client, tenant, route: own, signal: deps.inFlight.ending }),
+    plain: createResponder({
+      ...deps,
+      log: deps.calm,
+      client,
+      tenant,
+      route: own,
+      signal: deps.inFlight.ending,
+    }),
   };
 }
 
@@ -258,7 +267,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
           throw leak;
         });
     } catch (unreachable) {
-      log.error({ error: unreachable, kind }, 'cannot show a failure to its person');
+      deps.calm.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
     return error instanceof UserError ? 'refused' : 'failed';
   }

@@ -53,7 +53,7 @@ interface ResponderOptions {
   readonly tenant: string;
   /** Aborted when the bot stops: pauses of Slack are no longer waited for. */
   readonly signal: AbortSignal;
-  readonly log: Log;
+  readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 export function createResponder(options: ResponderOptions): Respond {

@@ -21,7 +21,7 @@ import { type KeyProblem, renderConnectedOnPage } from '../../views/connect/conn
 import * as views from '../../views/connect/page.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { createRateLimit, findVisitor, markVerified, warnOncePerMinute } from './limits.ts';
+import { createRateLimit, findVisitor, logOncePerMinute, markVerified } from './limits.ts';
 import * as pages from './page.ts';
 
 type Needed =
@@ -78,7 +78,7 @@ export function createConnectPage(options: ConnectPageOptions) {
   // Guesses count by visitor, apart: behind a proxy a guesser must not lock out people with a link.
   const guesses = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
   const visits = createRateLimit({ most: 60, perMs: minuteMs, maxKeys: 5_000, now });
-  const warn = warnOncePerMinute(log, now);
+  const { warn } = logOncePerMinute(log, now);
 
   /** Neither a look-up nor a line in the log. */
   const refuseGuess = (request: IncomingMessage): pages.Reply => {

@@ -174,10 +174,19 @@ export function oncePerMinute(now: () => Date): (key: string) => boolean {
   return (key) => limit.take(key) === undefined;
 }
 
-/** Logs a warning at most once a minute: strangers and floods write no line for each request. */
-export function warnOncePerMinute(log: Log, now: () => Date): Log['warn'] {
+export type CalmLog = Pick<Log, 'info' | 'warn' | 'error'>;
+
+/** Logs a message once a minute, with its `count` since then: strangers, floods and outages write no line for each request. */
+export function logOncePerMinute(log: Log, now: () => Date): CalmLog {
   const shouldLog = oncePerMinute(now);
-  return (fields, message) => {
-    if (shouldLog(message)) log.warn(fields, `${message} (logged once a minute)`);
-  };
+  const counts = new Map<string, number>();
+  const at =
+    (level: keyof CalmLog): Log['warn'] =>
+    (fields, message) => {
+      const count = (counts.get(message) ?? 0) + 1;
+      const isDue = shouldLog(message);
+      counts.set(message, isDue ? 0 : count);
+      if (isDue) log[level]({ ...fields, count }, `${message} (logged once a minute)`);
+    };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -32,6 +32,7 @@ function createBusyBot(more: Partial<Work> = {}, isClaimed = false) {
     keyStore: { reveal: async () => undefined },
     metrics: createMetrics(),
     log,
+    calm: log,
   } as unknown as SlackDeps;
   const work: Work = {
     feature: 'any',
