@@ -1,4 +1,5 @@
 import { bandwidthOf, rankAttention, type ZoneSummary } from '../../api/zones/summary.ts';
+import type { NotedZone } from '../zones/zone-cache.ts';
 
 /** Zones whose logs are read at once: the log of a day is up to hundreds of megabytes. */
 export const mostLogs = 25;
@@ -9,6 +10,11 @@ export interface KnownOfZones {
   readonly channels?: ReadonlySet<string>;
   readonly failing?: ReadonlySet<string>;
   readonly asked?: ReadonlySet<string>;
+}
+
+export function listNoted(noted: ReadonlyMap<string, NotedZone>) {
+  const failing = [...noted].flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : []));
+  return { failing: new Set(failing), asked: new Set(noted.keys()) } satisfies KnownOfZones;
 }
 
 type Listed = Pick<ZoneSummary, 'id' | 'bandwidthUsed'> & Partial<ZoneSummary>;

@@ -25,7 +25,7 @@ import type { SharedFile } from '../../views/share.ts';
 import { describeChange, nameChange } from '../../views/zones/settings.ts';
 import type { Context } from '../define.ts';
 import { loadAllZones } from '../zones/lookup.ts';
-import { chooseZones, readOriginHost } from './choose-zones.ts';
+import { chooseZones, listNoted, mostLogs, readOriginHost } from './choose-zones.ts';
 
 const logsAtOnce = 4;
 
@@ -185,21 +185,20 @@ async function findChange(
   return last && { at: last.at.getTime(), text: `${nameChange(last)} ${describeChange(last)}` };
 }
 
-/** A zone that was asked about lately: it is read first where there are too many. */
-interface Noted {
-  readonly hasErrors: boolean;
-  readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
+function findNotes({ zoneCache, person }: Context) {
+  return zoneCache.forPerson(person).noted;
 }
 
-function findNotes({ zoneCache, person }: Context) {
-  return zoneCache.forPerson(person).results<Map<string, Noted>>('zones-with-errors');
+async function findReadErrors({ accounts, authorizer, person }: Context): Promise<Iterable<string>> {
+  const linked = await authorizer.linked();
+  return linked ? (await accounts.recentErrors({ person, fingerprint: linked.fingerprint })).keys() : [];
 }
 
 /** The errors of the last hour by zone, as this person's own answers showed them within the last ten minutes. */
 export function findNotedErrors(context: Context): Map<string, number> {
   const since = context.now().getTime() - 10 * minuteMs;
   return new Map(
-    [...(findNotes(context).get('') ?? [])].flatMap(([id, { recent }]) =>
+    [...findNotes(context).get()].flatMap(([id, { recent }]) =>
       recent && recent.at.getTime() > since ? [[id, recent.errors] as const] : [],
     ),
   );
@@ -212,14 +211,14 @@ export function noteErrors(
   context: Context,
 ): void {
   const notes = findNotes(context);
-  const all = new Map(notes.get(''));
+  const all = new Map(notes.get());
   const before = all.get(id);
   all.delete(id);
   all.set(id, {
     hasErrors: total === undefined ? (before?.hasErrors ?? false) : total > 0,
     recent: recent === undefined ? before?.recent : { errors: recent, at: context.now() },
   });
-  notes.set('', new Map([...all].slice(-50)));
+  notes.set(new Map([...all].slice(-50)));
 }
 
 /** Yields first which are to be read, then all that was. Throws the read error if none can be, or if the key is refused. */
@@ -230,11 +229,12 @@ export async function* readOverview(
   const question = { zone: undefined, period, filters };
   const cached = findCachedOverview(question, context);
   const { zones: all, skipped } = await loadAllZones(context);
-  const notes = [...(findNotes(context).get('') ?? [])];
-  const failing = new Set(notes.flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : [])));
   const own = await findChannelZone(context);
-  const channels = new Set(own && [own.id]);
-  const chosen = chooseZones(all, { channels, failing, asked: new Set(notes.map(([id]) => id)) });
+  const known = listNoted(findNotes(context).get());
+  // Alerts and digests may have found errors in others.
+  const read = all.length > mostLogs ? await findReadErrors(context) : [];
+  const failing = new Set([...known.failing, ...read]);
+  const chosen = chooseZones(all, { ...known, failing, channels: new Set(own && [own.id]) });
   const { originErrors } = await context.cdn();
   const takenAt = context.now();
   const about = { ...question, takenAt, asked: chosen.length, of: all.length + skipped };

@@ -13,7 +13,7 @@ import { createCache } from '../../lib/cache.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
 import type { Db } from '../../store/schema.ts';
 import { formatInteger, formatUtc } from '../../views/blocks/format.ts';
-import type { KnownOfZones } from '../origin-errors/choose-zones.ts';
+import { type KnownOfZones, listNoted } from '../origin-errors/choose-zones.ts';
 import type { SettingsHistory, SettingsReads } from '../zones/history.ts';
 import type { ZoneList, ZoneLists } from '../zones/zone-cache.ts';
 
@@ -128,7 +128,12 @@ export function createAccountReads(options: {
           ({ originErrors }) => readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, since),
           ({ size }) => size,
         ),
-      knownZones: () => findKnownZones(db, { person, fingerprint }, now()),
+      /** Those whose errors or settings the person saw last are known in the process that answered. */
+      async knownZones(): Promise<KnownOfZones> {
+        const { failing, asked } = listNoted(zoneLists.noted.get(owner));
+        const read = await findKnownZones(db, { person, fingerprint }, now());
+        return { ...read, failing: new Set([...read.failing, ...failing]), asked };
+      },
       settings: {
         look: (zones?: Parameters<SettingsReads['look']>[0]) =>
           read(
@@ -447,7 +452,7 @@ async function sumRecentErrors(
 }
 
 /** The zones in whose logs jobs of a person found errors since yesterday, and those that channels are about. */
-async function findKnownZones(db: Db, owner: Owner, at: Date): Promise<KnownOfZones> {
+async function findKnownZones(db: Db, owner: Owner, at: Date) {
   const yesterday = new Date(startOfDay(toUtcDay(at)) - dayMs);
   const failing = await sumRecentErrors(db, owner, yesterday);
   const channels = db

@@ -16,6 +16,12 @@ export interface CachedZones extends ZoneList {
   readonly takenAt: Date;
 }
 
+/** A zone that somebody opened lately, or whose errors they saw: it is read first where there are too many. */
+export interface NotedZone {
+  readonly hasErrors: boolean;
+  readonly recent?: { readonly errors: number; readonly at: Date } | undefined;
+}
+
 export type ZoneLists = ReturnType<typeof createZoneLists>;
 
 const ttlMs = 5 * minuteMs;
@@ -33,7 +39,12 @@ export function createZoneLists(options: { now: () => Date; maxZones?: number })
     ttlMs: dayMs,
     maxEntries: 20_000,
   });
+  const noted = createCache<ReadonlyMap<string, NotedZone>>({ now, ttlMs: dayMs, maxEntries: 2_000 });
   return {
+    noted: {
+      get: (owner: string): ReadonlyMap<string, NotedZone> => noted.get(owner) ?? new Map(),
+      set: (owner: string, zones: ReadonlyMap<string, NotedZone>): void => noted.set(owner, zones),
+    },
     /** `keyVersion`: only what a job read with this version of the person's key. */
     get(owner: string, keyVersion?: number): CachedZones | undefined {
       const found = known.get(owner);
@@ -61,6 +72,7 @@ export function createZoneLists(options: { now: () => Date; maxZones?: number })
       });
       lists.drop((account) => gone.has(account));
       states.drop(isGone);
+      noted.drop(isGone);
     },
     size: (): number => lists.size(),
   };
@@ -115,6 +127,12 @@ export function createZoneCache(options: { now: () => Date; lists?: ZoneLists })
         );
       },
       state: () => lists.state(owner),
+      noted: {
+        get: () => lists.noted.get(owner),
+        set: (zones: ReadonlyMap<string, NotedZone>) => {
+          if (since === drops) lists.noted.set(owner, zones);
+        },
+      },
       expire: () => lists.expire(owner),
       /** Other results that buttons of an answer may need again: reports, files. Each must be small. */
       results: <T extends object>(kind: string) => ({

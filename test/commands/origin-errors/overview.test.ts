@@ -88,6 +88,16 @@ test('the busiest 25 of many zones are read, and it says first what it reads', a
   expect(readText(messages.at(-1)).split('\n')[0]).toMatchSnapshot('not checked');
 });
 
+test('of many zones those in which alerts or digests found errors are read', async () => {
+  await using harness = await createCommandHarness({ zones: 60 });
+  harness.cdn.data.originErrors.count = ({ id }) => (id === 1055 ? 3 : 0);
+  const person = harness.person();
+  expect(readRows((await person.run('errors')).at(-1))).toEqual([]);
+  Object.assign(person.context.accounts, { recentErrors: async () => new Map([['1055', 3]]) });
+  harness.advance(10 * 60_000);
+  expect(readRows((await person.run('errors')).at(-1))).toHaveLength(1);
+});
+
 test('a zone whose log cannot be read is named, and the others stay', async () => {
   await using harness = await account(four());
   harness.cdn.faults.add({ match: { path: /\/2\/11-21-2026$/u }, status: 500, times: 20 });

@@ -129,7 +129,8 @@ function sumWindow(zones: readonly ReadZone[], { now, window }: CheckInput, isPa
   const undated = sums.reduce((all, sum) => all + sum.undated, 0);
   const hasMore = sums.some((sum) => sum.hasMore);
   const least = isPartial || sums.some(({ partial }) => partial) ? 'at least ' : '';
-  const count = `${least}${pluralize(total, 'error')} in ${formatDuration(window * minuteMs)}`;
+  const errors = total === 0 && least !== '' ? 'no errors seen' : `${least}${pluralize(total, 'error')}`;
+  const count = `${errors} in ${formatDuration(window * minuteMs)}`;
   const [[code, most] = ['', 0]] = rank(codes);
   const isMostly = code !== '' && most * 2 >= total;
   return {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { OriginErrorEntry } from '../../../../simulator/cdn/model.ts';
 import type { OriginError, OriginErrors } from '../../../../src/api/origin-errors/origin-errors.ts';
 import { deleteOldRows } from '../../../../src/app/jobs.ts';
+import { personKey } from '../../../../src/auth/identity.ts';
 import {
   BudgetSpent,
   countDay,
@@ -44,7 +45,7 @@ test('at the same time and within a minute are one request, for each account', a
   expect(world.requests(/pullzone/)).toBe(3);
 });
 
-test('zones with errors since yesterday are known, also those of which no time can be read', async () => {
+test('zones with errors since yesterday are known, also those of which no time can be read, and what the person saw', async () => {
   const world = await startAccounts(await embedded.emptyDatabase());
   const { originErrors } = world.simulator.data;
   originErrors.count = 0;
@@ -54,7 +55,10 @@ test('zones with errors since yesterday are known, also those of which no time c
     originErrors.entries.set(`${id}/2026-11-20`, [{ logId: id, timestamp, log: '{}', labels }]);
   const account = await world.accounts.open(alice, never);
   for (const id of ['1001', '1002', '1003']) await account.errors(id);
-  expect((await account.knownZones()).failing).toEqual(new Set(['1001', '1002']));
+  const seen = new Map(['1004', '1005'].map((id) => [id, { hasErrors: id === '1004' }]));
+  world.zoneLists.noted.set(personKey(alice), seen);
+  const { failing, asked } = await account.knownZones();
+  expect([failing, asked]).toEqual([new Set(['1001', '1002', '1004']), new Set(['1004', '1005'])]);
 });
 
 test('certificates are read with their ends alone', async () => {
