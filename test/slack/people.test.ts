@@ -78,8 +78,8 @@ test.each([
   let found: readonly string[] = [];
   for (let attempt = 1; attempt <= most && found.length === 0; attempt += 1) {
     found = await findOtherAdmins(createOf(acme), ids, 'U0ALICE00').catch((error: unknown) => {
-      expect(error).toBeInstanceOf(RolesUnknown);
-      return [];
+      if (error instanceof RolesUnknown) return [];
+      throw error;
     });
     now += 61_000;
   }

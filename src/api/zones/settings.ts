@@ -359,6 +359,8 @@ const patternSpellings: Readonly<Record<number, (pattern: string) => string>> = 
 /** The action that sends a request to another origin. */
 const originAction = 2;
 
+const toLowerCase = (name: string) => name.toLowerCase();
+
 function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
   const { Type, ActionType, PatternMatches: patterns } = thing;
   const respell = (member: string, isMeant: boolean, spell: (text: string) => string) => {
@@ -366,7 +368,6 @@ function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
     if (isMeant && typeof value === 'string') thing[member] = spell(value);
     return isMeant && thing[member] === 'host';
   };
-  const toLowerCase = (name: string) => name.toLowerCase();
   const isOfHost = respell('Parameter1', headerTriggers.has(Type), toLowerCase);
   const setsHost = respell('ActionParameter1', headerActions.has(ActionType), toLowerCase);
   respell('ActionParameter1', ActionType === originAction, normalizeBase);

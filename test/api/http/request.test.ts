@@ -282,8 +282,8 @@ test('an answer that drips in is a timeout in the end', async () => {
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (at += 1_000));
   onTestFinished(() => clock.mockRestore());
   const cdn = await startStubCdn(() => undefined);
-  const fetch = async () => new Response('{"status":"active"}');
-  expect(await codeOf(readApp(cdn, { timeoutMs: 300, fetch }))).toBe('timeout');
+  const read = readApp(cdn, { timeoutMs: 300, fetch: async () => new Response('{"status":"active"}') });
+  expect(await codeOf(read)).toBe('timeout');
 });
 
 test('an answer without an end in sight is not gathered', async () => {
