@@ -66,7 +66,7 @@ function describeGroup(group: readonly MemberRow[], members: Zone['members']): s
 }
 
 /** `EnableTLS1` → `TLS 1.0`; a member that is not in the table → the service's own name: `Enable new thing`. */
-export function nameSetting(member: string): string {
+function nameSetting(member: string): string {
   const label = rows.get(member)?.[2].replace(': ', ' ');
   return label ?? capitalize(splitWords(member.replace(/^Enable(?=[A-Z])/u, '')));
 }
