@@ -229,11 +229,7 @@ function findByWord(words: Words, isCommand: (word: string) => boolean): Meaning
     plain.find(isFailure) ??
     plain.find(isStrong) ??
     plain.find(isKnown);
-  // `shop yesterday`, `last 30 minutes`
-  const times = kept.slice(kept.slice(0, 1).some(isTime) ? 0 : 1);
-  const isTimed = hasTime(times) && times.every(isTime);
-  if (word === undefined)
-    return isTimed ? { commands: [toWords(raw, [...parseWords('errors').tokens, ...kept])] } : undefined;
+  if (word === undefined) return undefined;
   const at = plain.indexOf(word);
   const others = kept.map((token, nth) => {
     const other = plain[nth] ?? '';

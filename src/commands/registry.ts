@@ -1,6 +1,6 @@
 import { hasSecret, looksLikeKey } from '../secrets/key-in-text.ts';
 import { findSecretKinds } from '../secrets/scanner.ts';
-import { findMeaning } from './aliases.ts';
+import { dropFillers, findMeaning } from './aliases.ts';
 import { apps } from './apps.ts';
 import { audit } from './audit.ts';
 import { apiKeys, connect, refusePastedKey, tokens } from './connect.ts';
@@ -13,6 +13,7 @@ import { approvals } from './operations/approvals.ts';
 import { variables } from './operations/kinds/variable.ts';
 import { volumes } from './operations/kinds/volume.ts';
 import { originErrors } from './origin-errors/feature.ts';
+import { isTimed } from './periods.ts';
 import { alert } from './reports/alerts/feature.ts';
 import { digest } from './reports/digests/feature.ts';
 import { doctor, settings } from './settings/feature.ts';
@@ -107,6 +108,9 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
 /** Undefined where the first word is the command, or no word is known. */
 function understand(words: Words): Words | 'unclear' | undefined {
   const meaning = findMeaning(words, (word) => commands.has(word));
+  const kept = dropFillers(words);
+  if (!meaning && !commands.has(words.list[0]?.toLowerCase() ?? 'help') && isTimed(kept))
+    return toWords(words.raw, [...parseWords('errors').tokens, ...kept.tokens]);
   const [only, ...others] = meaning?.commands ?? [];
   return meaning && (meaning.note !== undefined || others.length > 0) ? 'unclear' : only;
 }

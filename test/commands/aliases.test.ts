@@ -97,6 +97,9 @@ errors shop 503 ← shop returns 503
 errors shop 504 ← getting 504 from shop
 errors shp ← shp errors
 errors shop 14h ← shop 14h
+errors shop 10:00-11:00 CEST ← shop 10:00-11:00 CEST
+errors shop week 46 to 47 ← shop week 46 to 47
+errors shop yesterday noon ← shop yesterday noon
 errors shop since 10:00 5xx ← shop has a lot of 5xx since 10:00
 errors shop since this morning ← why is the shop zone failing since this morning
 errors shop since yesterday ← why is the zone shop failing since yesterday

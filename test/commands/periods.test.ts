@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createPeriodError, findPeriod, type PeriodClock, splitPeriod } from '../../src/commands/periods.ts';
+import { type PeriodClock } from '../../src/commands/moments.ts';
+import { createPeriodError, findPeriod, splitPeriod } from '../../src/commands/periods.ts';
 import { parseWords } from '../../src/commands/words.ts';
 import { UserError } from '../../src/errors.ts';
 import { minuteMs } from '../../src/lib/time.ts';
@@ -29,7 +30,7 @@ function refuse(typed: string, timeZone = berlin, at = now): UserError {
     readPeriod(typed, {
       now: at,
       timeZone,
-      instead: (period, subject) => ({ label: period, types: `errors ${subject} ${period}` }),
+      command: 'errors',
     });
   } catch (error) {
     if (error instanceof UserError) return error;
@@ -292,6 +293,7 @@ describe('subject and period', () => {
     ['“24h” 1h', '24h', '11-21T11:00'],
     ['"last week" yesterday', 'last week', '11-19T23:00'],
     ['shop 2', 'shop 2', undefined],
+    ['shop now', 'shop now', undefined],
     ['first yesterday', 'first', '11-19T23:00'],
     ['for all yesterday', 'for all', '11-19T23:00'],
     ['shop "week 47" yesterday', 'shop week 47', '11-19T23:00'],
@@ -300,30 +302,32 @@ describe('subject and period', () => {
   });
 });
 
-const offer = (period: string, subject: string) => ({ label: period, types: `${subject}: ${period}` });
-
 test.each([
-  ['shop week 47 yesterday', ['shop: week 47', 'shop: yesterday']],
-  ['24h shop yesterday', ['shop: 24h', 'shop: yesterday']],
-  ['shop last week of november', ['shop: last week', 'shop: of november']],
-  ['shop first week of november', ['shop: 24h', 'shop: today', 'shop: yesterday']],
-  ['shop half past ten', ['shop: half past ten for 1h', 'shop: since half past ten']],
-  ['shop 9-5', ['shop: 9am..5pm', 'shop: 9pm..5am']],
-  ['shop before yesterday', ['shop: 24h', 'shop: today', 'shop: yesterday']],
-  ['shop until friday', ['shop: 24h', 'shop: today', 'shop: yesterday']],
-  ['shop not today', ['shop: 24h', 'shop: today', 'shop: yesterday']],
-  ['20/11 shop', ['shop: 2026-11-20']],
-  ['shop 11/20 today', ['shop today: 2026-11-20']],
-  ['shop 20.11.', ['shop: 24h', 'shop: today', 'shop: yesterday']],
-  ['shop 5/6', ['shop: 2026-05-06', 'shop: 2026-06-05']],
-  ['shop 31/12', ['shop: 2025-12-31']],
-  ['shop 3am', ['shop: 3am for 1h', 'shop: since 3am']],
-  ['shop around 3:15 am', ['shop: 3:15 am for 1h', 'shop: since 3:15 am']],
-  ['shop yesterday 3pm', ['shop: yesterday 3pm for 1h', 'shop: since yesterday 3pm']],
-  ['shop a week ago', ['shop: a week ago for 1h', 'shop: since a week ago']],
-  ['what happened at 3am UTC', [': 3am UTC for 1h', ': since 3am UTC']],
+  ['shop week 47 yesterday', ['errors shop week 47', 'errors shop yesterday']],
+  ['24h shop yesterday', ['errors shop 24h', 'errors shop yesterday']],
+  ['shop last week of november', ['errors shop last week', 'errors shop of november']],
+  ['shop first week of november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop half past ten', ['errors shop half past ten for 1h', 'errors shop since half past ten']],
+  [
+    'shop yesterday 9 to 5 UTC',
+    ['errors shop 2026-11-20 9am..5pm UTC', 'errors shop 2026-11-20 9pm..5am UTC'],
+  ],
+  ['shop 9-5', ['errors shop 9am..5pm', 'errors shop 9pm..5am']],
+  ['shop before yesterday', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop until friday', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop not today', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['20/11 shop', ['errors shop 2026-11-20']],
+  ['shop 11/20 today', ['errors "shop today" 2026-11-20']],
+  ['shop 20.11.', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop 5/6', ['errors shop 2026-05-06', 'errors shop 2026-06-05']],
+  ['shop 31/12', ['errors shop 2025-12-31']],
+  ['shop 3am', ['errors shop 3am for 1h', 'errors shop since 3am']],
+  ['shop around 3:15 am', ['errors shop 3:15 am for 1h', 'errors shop since 3:15 am']],
+  ['shop yesterday 3pm', ['errors shop yesterday 3pm for 1h', 'errors shop since yesterday 3pm']],
+  ['shop a week ago', ['errors shop a week ago for 1h', 'errors shop since a week ago']],
+  ['what happened at 3am UTC', ['errors 3am UTC for 1h', 'errors since 3am UTC']],
 ])('%s is refused, never another day', (typed, offered) => {
-  const clock = { now, timeZone: berlin, instead: offer };
+  const clock = { now, timeZone: berlin, command: 'errors' };
   let refused: unknown;
   try {
     splitPeriod(parseWords(typed), clock);

@@ -31,8 +31,9 @@ import { everyZone, renderNoZones } from '../../views/zones/list.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import type { Command, Context, Feature, Shortcut } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { offerPeriods, type PeriodClock } from '../moments.ts';
 import { assertAdminFor } from '../operations/propose.ts';
-import { createInstead, createPeriodError, type PeriodClock, splitPeriod } from '../periods.ts';
+import { splitZone } from '../periods.ts';
 import { type Token, toWords, type Words } from '../words.ts';
 import { findLinkedHosts } from '../zones/hosts.ts';
 import { lookUpZone, readZoneNames } from '../zones/lookup.ts';
@@ -275,20 +276,13 @@ export function readRequestedPeriod(
   now: Date,
   timeZone: string,
 ): { zone: string; period: Period } {
-  const clock: PeriodClock = { now, timeZone, instead: createInstead('errors') };
-  const { subject, period: typed } = splitPeriod(words, clock);
-  const zone = subject.join(' ');
-  if (typed) return { zone, period: limitPeriod(typed, clock, zone) };
-  const [first = '', ...others] = subject.filter((word) => !/^(?:zone|id)$/iu.test(word));
-  const rest = others.join(' ');
-  const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
-  if (!words.quoted?.includes(true) && (isTime || /\d:\d\d|^\d{1,2}[ap]m$/iu.test(first)))
-    throw createPeriodError(rest || first, clock, rest === '' ? '' : first);
-  return { zone, period: rollBack(24 * 60, now) };
+  const clock: PeriodClock = { now, timeZone, command: 'errors' };
+  const { zone, period } = splitZone(words, clock);
+  return { zone, period: period ? limitPeriod(period, clock, zone) : rollBack(24 * 60, now) };
 }
 
 /** The period, unless it has more days than can be read at once. @throws UserError */
-export function limitPeriod(period: Period, { instead }: PeriodClock, zone = ''): Period {
+export function limitPeriod(period: Period, clock: PeriodClock, zone = ''): Period {
   const length = period.to - period.from;
   // The day on which clocks are put back is longer, and the last minute has just begun.
   if (length <= maxDays * dayMs + hourMs) return period;
@@ -296,9 +290,7 @@ export function limitPeriod(period: Period, { instead }: PeriodClock, zone = '')
   throw new UserError(
     `Origin errors can be read for ${formatCount(maxDays, 'day')} at once, not for ${formatCount(days, 'day')}.`,
     `Type \`last ${formatCount(maxDays, 'day')}\`, or one day.`,
-    zone === ''
-      ? undefined
-      : [`last ${formatCount(maxDays, 'day')}`, 'yesterday'].flatMap((one) => instead?.(one, zone) ?? []),
+    zone === '' ? undefined : offerPeriods(clock, zone, [`last ${formatCount(maxDays, 'day')}`, 'yesterday']),
   );
 }
 

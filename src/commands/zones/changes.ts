@@ -14,7 +14,8 @@ import {
 } from '../../views/zones/changes.ts';
 import { quoteWord, renderUnclearZone } from '../../views/zones/rows.ts';
 import { type Context, defineForm, type Feature } from '../define.ts';
-import { createInstead, type PeriodClock, splitPeriod } from '../periods.ts';
+import { type PeriodClock } from '../moments.ts';
+import { splitZone } from '../periods.ts';
 import type { Words } from '../words.ts';
 import { inflate, readSettings, unpackSettings } from './history.ts';
 import {
@@ -64,12 +65,12 @@ async function readTyped(
   const clock: PeriodClock = {
     now: now(),
     timeZone: profile?.timeZone ?? 'UTC',
-    instead: createInstead('changes'),
+    command: 'changes',
   };
-  const { subject, period = rollBack(7 * 24 * 60, clock.now) } = splitPeriod(words, clock);
+  const { zone, period = rollBack(7 * 24 * 60, clock.now) } = splitZone(words, clock);
   if (clock.now.getTime() - period.from > 100 * dayMs + hourMs)
     throw new UserError('Changes are kept for 100 days.', 'Try a shorter period: `/cdn changes 100d`.');
-  return { zone: subject.join(' '), period };
+  return { zone, period };
 }
 
 async function* showTyped(words: Words, context: Context): AsyncGenerator<Message, void> {

@@ -70,8 +70,11 @@ export function quoteWord(text: string): string {
 }
 
 export function quoteName(text: string): string {
-  return /^(?:all|today|yesterday|now|none)$/iu.test(text) ? `"${text}"` : quoteWord(text);
+  return readsAsTime.test(text) ? `"${text}"` : quoteWord(text);
 }
+
+const readsAsTime =
+  /^(?:all|none|now|noon|midnight|tonight|overnight|hour|weekend|week|month|\w*day|january|february|march|april|may|june|july|august|october|\w+ember|\d+[mhdw]\w*|k?w\d+)$/iu;
 
 /** Opens a zone from a message: `zones:pick` has its options. Another action is one of the picker's fields. */
 export function pickZone(actionId = 'zones:open', placeholder = 'Open a zone…'): ExternalSelect {

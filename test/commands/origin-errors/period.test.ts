@@ -54,7 +54,7 @@ test.each([
   ['shop last month', ['errors shop last 7 days', 'errors shop yesterday']],
   ['10:00', ['errors 10:00 for 1h', 'errors since 10:00']],
   ['what happened at 3am', ['errors 3am for 1h', 'errors since 3am']],
-  ['week 60', ['errors week 24h', 'errors week today', 'errors week yesterday']],
+  ['week 60', ['errors 24h', 'errors today', 'errors yesterday']],
 ])('%s is refused, and %j offered', (typed, offered) => {
   const refuse = (): UserError => {
     try {
