@@ -3,7 +3,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import { type NamedKind, namedKinds } from '../auth/names.ts';
 import { UserError } from '../errors.ts';
-import { cleanName, looksLikeId, mixesAlphabets } from '../lib/names.ts';
+import { cleanName, looksLikeId, mixesAlphabets, toNameKey } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCount } from '../views/blocks/format.ts';
@@ -12,6 +12,8 @@ import * as views from '../views/names.ts';
 import { type Command, type Context, defineForm, type Feature, type Picker } from './define.ts';
 import { assertAdminFor } from './operations/propose.ts';
 import type { Words } from './words.ts';
+import { hasHostname, readHost } from './zones/hosts.ts';
+import { loadAllZones } from './zones/lookup.ts';
 
 const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody takes it for one.';
 
@@ -98,8 +100,8 @@ async function giveName({ kind, id, name, was }: Given, context: Context): Promi
   const { names, person } = context;
   const given = { kind, id, name: name || undefined, was };
   const before = await names.find(person, kind, id);
-  if (kind === 'app' && given.name !== undefined && (await isAppId(given.name, context)))
-    throw new UserError(`${formatCode(given.name, 60)} is the ID of an app.`, 'Choose another name.');
+  const refusal = given.name === undefined ? undefined : await findMeaning(given.name, { kind, id }, context);
+  if (refusal !== undefined) throw new UserError(refusal, 'Choose another name.');
   let outcome = await names.give(person, given);
   if (typeof outcome === 'object' && 'givenBy' in outcome) {
     const what = `only <@${outcome.givenBy}>, who named this ID, and admins can change the name.`;
@@ -168,6 +170,29 @@ export function resolveId(kind: NamedKind, { list }: Words, { names, person }: C
 export async function resolveAppToDelete(typed: string, context: Context): Promise<string> {
   const id = await context.names.resolve(context.person, 'app', typed);
   return id === typed || !(await isAppId(typed, context)) ? id : typed;
+}
+
+/** What people may mean by this name besides this id: the id of another app, or a zone that uses another one. */
+async function findMeaning(
+  name: string,
+  { kind, id }: { readonly kind: NamedKind; readonly id: string },
+  context: Context,
+): Promise<string | undefined> {
+  if (kind === 'shield') return undefined;
+  const key = toNameKey(name);
+  const { zones } = await loadAllZones(context);
+  for (const zone of zones) {
+    const uses = kind === 'app' ? [zone.appId] : [zone.edgeScriptId, zone.middlewareScriptId];
+    const other = uses.includes(id) ? undefined : uses.find((one) => one !== undefined);
+    const isMeant = toNameKey(zone.name) === key || hasHostname(zone, readHost(name));
+    if (other !== undefined && isMeant) return `A zone of this name uses ${formatCode(other, 60)}.`;
+    if (kind === 'app' && zone.appId !== undefined && toNameKey(zone.appId) === key)
+      return `${formatCode(zone.appId, 60)} is the ID of an app.`;
+  }
+  // An ID in another case, or with another dash, is a slip away from this one.
+  for (const form of kind === 'app' ? new Set([name, key]) : [])
+    if (await isAppId(form, context)) return `${formatCode(form, 60)} is the ID of an app.`;
+  return undefined;
 }
 
 /** @throws where the CDN does not say */

@@ -113,6 +113,11 @@ test.each([
   `name app ${appIds.api} ${appIds.worker}`,
   `name app ${appIds.api} ${appIds.worker.toUpperCase()}`,
   `name app ${appIds.api} shop-app`,
+  `name app ${appIds.api} SHOP‐app`,
+  // The zone of this name, or with this hostname, uses another one.
+  `name app ${appIds.worker} API`,
+  'name script 302 shop',
+  'name script 302 https://shop.cdn.example.net/x',
   `name app ${appIds.api} \u0441heckout`,
   'name script abc x',
   `name app ${appIds.api} 12345`,
