@@ -65,9 +65,13 @@ export const month = `(?:${months.map((name) => `${name}|${name.slice(0, 3)}`).j
 
 /** What people and programs write, in the words of the grammar. In this order. */
 const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
-  [/[[\]]|['’]s$/gu, ''],
+  [/\([a-z ]+ time\)|[[\]()]|['’]s$/gu, ''],
+  [/\b([ap])\.m\b\.?/gu, '$1m'],
   [/,(?!\d)|(?<!\d),/gu, ' '],
   [/\s+/gu, ' '],
+  // `20261120t100000z`, and what `date` prints: `nov 20 10:00:00 utc 2026`
+  [/\b(20\d\d)(\d\d)(\d\d)t(\d\d)(\d\d)/gu, '$1-$2-$3t$4:$5:'],
+  [/([a-z]{3} \d{1,2}) (\d{1,2}:\S+)( [a-z]{3,4})? (20\d\d)(?=$| )/gu, '$1 $4 $2$3'],
   [/^ | $/gu, ''],
   // `1st - 5th november`, `1.-5. november`
   [/\b(\d{1,2})(?:st|nd|rd|th)\b/gu, '$1'],
@@ -96,7 +100,8 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\ban? (?=(?:minute|hour|day|week|month) ago$)/u, '1 '],
   [/\b(?:a )?fortnight$/u, '2 weeks'],
   [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
-  [/^now ?-(?= ?\d+ ?[mhdw])|^-(?=\d)| ?\.\. ?now$(?<=^\d+ ?[mhdw][a-z]* ?\.\. ?now)/u, ''],
+  [/\bnow ?- ?(?=\d+ ?[mhdw])|(?<=^|\.\. ?|to )-(?=\d+ ?[mhdw])/gu, ''],
+  [/^(\d+ ?[mhdw][a-z]*) ?\.\. ?now$/u, '$1'],
   [/\b(?:last night|overnight)\b/u, 'yesterday night'],
   [/\btonight\b/u, 'today night'],
   [
@@ -145,7 +150,7 @@ const clockTime = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?h?(?: ?[ap]
 
 /** A time at the end, or at the beginning. */
 const toShapes = (times: string): readonly RegExp[] => [
-  new RegExp(`^(?:(?<day>.+?)(?: at | |t))?(?<time>${times})$`, 'u'),
+  new RegExp(`^(?:(?<day>.+?)(?: at | |t|_))?(?<time>${times})$`, 'u'),
   new RegExp(`^(?<time>${times})(?: on| of)? (?<day>.+)$`, 'u'),
 ];
 const strictTime = toShapes(clockTime);
@@ -165,9 +170,9 @@ const abbreviations = new Map(
 const zoneBehind = new RegExp(
   [
     String.raw`(?<=\d)z(?![a-z\d])`,
-    String.raw`(?<=[a-z\d]) ?(?:utc|gmt)(?:[+-]\d{1,2}(?::?\d{2})?)?(?![a-z\d])`,
+    String.raw`(?<=[a-z\d]) ?(?:utc|gmt)(?: ?[+-]\d{1,2}(?::?\d{2})?)?(?![a-z\d])`,
     String.raw`(?<=t[\d:]+(?:[.,]\d+)?)[+-]\d{2}(?::?\d{2})?(?![:\d])`,
-    String.raw`(?<=\d) ?\+\d{1,2}(?::?\d{2})?(?![:\d])|(?<=:\d{2}) -\d{4}(?!\d)`,
+    String.raw`(?<=\d) ?\+\d{1,2}(?::?\d{2})?(?![:a-z\d])|(?<=:\d{2}) -\d{4}(?!\d)`,
     String.raw`(?<=[a-z\d]) (?:[cew]et|met|${[...abbreviations.keys()].join('|')}|[a-z]{2,}(?:\/[\w+-]+)+)(?= |$)`,
   ].join('|'),
   'u',
@@ -179,7 +184,7 @@ export function findZone(words: string): { readonly zone: string; readonly rest:
   if (!found) return undefined;
   const name = found[0].trim();
   const [, sign, hours = '', minutes = '00'] =
-    /^(?:utc|gmt)?([+-])(0?\d|1[0-4]):?([0-5]\d)?$/u.exec(name) ?? [];
+    /^(?:utc|gmt)? ?([+-])(0?\d|1[0-4]):?([0-5]\d)?$/u.exec(name) ?? [];
   const offset = sign ? `${sign}${hours.padStart(2, '0')}:${minutes}` : abbreviations.get(name);
   const zone = offset ?? (/^(?:utc|gmt|z)$/u.test(name) ? 'UTC' : name.toUpperCase());
   if (offset === undefined && !isTimeZone(zone)) return undefined;
@@ -262,6 +267,7 @@ function readDays(typed: string, today: string, asked: Asked): readonly [string,
     return repeat(shiftDay(today, by));
   }
   const monday = shiftDay(today, -((weekdayOf(today) + 6) % 7));
+  if (words === 'this year') return [`${today.slice(0, 4)}-01-01`, `${today.slice(0, 4)}-12-31`];
   if (words === 'this week') return [monday, shiftDay(monday, 6)];
   if (words === 'this month') return readMonth(`this ${months[Number(today.slice(5, 7)) - 1]}`, today);
   if (weekendDays.test(words)) {

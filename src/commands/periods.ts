@@ -36,14 +36,31 @@ const mostCharacters = 120;
 /** `20/11` and `20.11.2026`, which differ from place to place. */
 const unclearDate = /^\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?$|^\d{1,2}-\d{1,2}-\d{4}$/u;
 
+interface Line {
+  readonly list: readonly string[];
+  readonly quoted?: readonly boolean[] | undefined;
+}
+
+interface Split {
+  readonly subject: readonly string[];
+  readonly period: Period | undefined;
+}
+
 /**
  * Splits `shop last 3 days`, or `last 3 days shop`.
  * @throws UserError for two periods, for a day that does not exist, is unclear or has not begun, and for words of time that say no period
  */
-export function splitPeriod(
-  { list, quoted }: { readonly list: readonly string[]; readonly quoted?: readonly boolean[] | undefined },
+export function splitPeriod(line: Line, clock: PeriodClock): Split {
+  return splitFirst(line, clock, (typed, rest) => {
+    assertOnly(typed, rest, clock);
+  });
+}
+
+function splitFirst(
+  { list, quoted }: Line,
   clock: PeriodClock,
-): { readonly subject: readonly string[]; readonly period: Period | undefined } {
+  check?: (typed: string, rest: Line & { readonly isBehind: boolean }) => void,
+): Split {
   const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
   const without = (from: number, to: number): string[] => [...list.slice(0, from), ...list.slice(to)];
   const findUnclear = (from: number, to: number): number =>
@@ -61,7 +78,7 @@ export function splitPeriod(
       const period = findPeriod(typed, clock, subject.join(' '));
       if (period && findUnclear(at, at + length) === -1) {
         const names = quoted && [...quoted.slice(0, at), ...quoted.slice(at + length)];
-        assertOnly(typed, { list: subject, quoted: names, isBehind: at > 0 }, clock);
+        check?.(typed, { list: subject, quoted: names, isBehind: at > 0 });
         return { subject, period };
       }
       if (!period && readMoment(typed, clock))
@@ -75,13 +92,16 @@ export function splitPeriod(
 
 /** The zone and the period of a typed line. @throws UserError for words that are not a time. */
 export function splitZone(
-  words: Parameters<typeof splitPeriod>[0],
+  words: Line,
   clock: PeriodClock,
 ): { readonly zone: string; readonly period: Period | undefined } {
   const { subject, period } = splitPeriod(words, clock);
   const [first = '', ...others] = subject.filter((word) => !/^(?:zone|id)$/iu.test(word));
   const rest = others.join(' ');
-  const isTime = /\d/u.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
+  const isTime =
+    /\d/u.test(rest) ||
+    beforePeriod.test(others.at(-1) ?? '') ||
+    findClosest(rest, ['today', 'yesterday'], 1).length > 0;
   if (!period && !words.quoted?.includes(true) && (isTime || /\d:\d\d|^\d{1,2}[ap]m$/iu.test(first)))
     throw beforePeriod.test(first)
       ? createPeriodError(`${first} ${rest}`, clock)
@@ -104,17 +124,14 @@ export function isTimed({ list }: { readonly list: readonly string[] }): boolean
 }
 
 /** @throws UserError where the words beside a period are another one, or belong to it and are not understood. */
-function assertOnly(
-  typed: string,
-  rest: { list: readonly string[]; quoted?: readonly boolean[] | undefined; isBehind: boolean },
-  clock: PeriodClock,
-): void {
+function assertOnly(typed: string, rest: Line & { readonly isBehind: boolean }, clock: PeriodClock): void {
   const { list, quoted, isBehind } = rest;
   const at = isBehind ? list.length - 1 : 0;
   const beside = list[at] ?? '';
   if (quoted?.[at] || list.length === 0) return;
-  const { subject, period } = list.length > 1 ? splitPeriod(rest, clock) : { subject: list };
-  if (period) {
+  const { subject, period } = list.length > 1 ? splitFirst(rest, clock) : { subject: list };
+  // `first week of november`
+  if (period && !beforePeriod.test(subject.at(-1) ?? '')) {
     const other = list.filter((word) => !subject.includes(word)).join(' ');
     const asked = { ...clock, typed, subject: subject.join(' ') };
     const both = `I read two periods: ${formatCode(other, 40)} and ${formatCode(typed, 40)}.`;
@@ -159,7 +176,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     ? 'Write the year first, so that nobody mistakes day and month: `2026-11-20`.'
     : near
       ? `Did you mean \`${near}\`?`
-      : zone && (isTimeZone(zone) || /^[A-Z]{3,5}$/u.test(zone))
+      : zone && (isTimeZone(zone) || /^[A-Z]{2,5}$/u.test(zone))
         ? `I don’t know which time zone ${formatCode(zone, 5)} is: type its offset, as in \`10:00..11:00 +05:30\`.`
         : shapes;
   const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
@@ -184,7 +201,7 @@ function findDates(typed: string, today: string): string[] {
 
 /** Beside a period they belong to it. */
 const beforePeriod = new RegExp(
-  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|first|second|third|half|quarter|past|last|next|this|early|late|every|whole|weeks?|months?|days?|hours?|minutes?|ago|of|noon|midnight|night|${weekday},?|${month}|${counts.join('|')}|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
+  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|first|second|third|half|quarter|past|last|next|this|earl(?:y|ier)|later?|mid|end|every|whole|weeks?|months?|days?|hours?|minutes?|ago|of|noon|midnight|night|${weekday},?|${month}|${counts.join('|')}|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
   'iu',
 );
 const behindPeriod =
@@ -227,7 +244,9 @@ function readLast(words: string, { now }: PeriodClock): Period | undefined {
 /** `since 10:00`, `from monday`, `2 hours ago`. */
 function readOpen(words: string, asked: Asked): Period | undefined {
   const [, since = ''] =
-    /^(?:(?:since|from|after) |(?=\d+ ?(?:m|min|minutes?|h|hours?) ago$))(?:the )?(.+)$/u.exec(words) ?? [];
+    /^(?:(?:since|from|after) |(?=[\d.]+ ?(?:m|min|minutes?|h|hours?)(?: ?\d+ ?m[a-z]*)? ago$))(?:the )?(.+)$/u.exec(
+      words,
+    ) ?? [];
   const start = readPart(since, asked) ?? readPart(since, asked, hour);
   return start && resolve(start, undefined, asked);
 }
@@ -240,7 +259,7 @@ function readUntil(words: string, asked: Asked): Period | undefined {
 }
 
 const withLength = [
-  new RegExp(`^(?<moment>.+) for (?:the )?(?<length>${amounts})$`, 'u'),
+  new RegExp(`^(?<moment>.+?)(?: for (?:the )?| ?\\+ ?)(?<length>${amounts})$`, 'u'),
   new RegExp(
     `^(?:the )?(?:last )?(?<length>${amounts}) (?:from|after|starting(?: at)?|(?<before>before)) (?<moment>.+)$`,
     'u',
@@ -262,7 +281,7 @@ function readLength(words: string, asked: Asked): Period | undefined {
   return cut(before === undefined ? { from, to: from + ms } : { from: from - ms, to: from }, asked);
 }
 
-const separators = / ?\.\.+ ?| (?:to|until|till|thru|through|and|-{1,2}) | ?-{1,2} ?|\/(?=\d{4}-)/gu;
+const separators = / ?\.\.+ ?| (?:to|until|till|thru|through|and|-{1,2}) | ?-{1,2} ?|\/(?=\d{4}-|\d{1,2}:)/gu;
 
 /** Two ends. */
 function readBetween(words: string, asked: Asked): Period | undefined {

@@ -67,13 +67,16 @@ const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu',
  * as in the ids that the CDN gives to apps.
  */
 export function looksLikeId(typed: string): boolean {
-  const key = toNameKey(typed).replace(/^(?:id|n[or]|n°)(?![a-z])/u, '');
+  const key = toNameKey(typed).replace(
+    /^(?:(?:id|n[or]|n°)(?![a-z])|(?:number|app|script|shield|zone)(?![a-z\d]))/u,
+    '',
+  );
   return (
     [key, cleanName(typed)].some((form) => /\p{N}/u.test(form) && !/\p{L}/u.test(form)) ||
     /^[\W_]*(?:0[box][\da-f]+|\d[\d.,_]*e[-+]?\d+|[oil]*\d[\doil]*|[〇一二三四五六七八九十百千万]+)[\W_]*$/u.test(
       key,
     ) ||
     /^[\da-f]{32}$/u.test(key.replaceAll(/[^\da-z]/gu, '')) ||
-    (/^[\da-z]{12,20}$/u.test(key) && /\d/u.test(key) && /[a-z]/u.test(key))
+    key.split(' ').some((word) => /^(?=.*\d)(?=.*[a-z])[\da-z]{12,20}$/u.test(word))
   );
 }

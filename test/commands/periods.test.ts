@@ -87,7 +87,8 @@ const periods = `
 11-20T10:00 11-20T12:00 ← 2026-11-20 10:00..12:00 UTC / 2026-11-20T10:00..12:00Z /
   2026-11-20T10:00:00.000Z..2026-11-20T12:00:00.000Z / 2026-11-20T10:00:00Z/2026-11-20T12:00:00Z /
   10am-12pm UTC yesterday / 20/Nov/2026:10:00:00 +0000 to 20/Nov/2026:12:00:00 +0000 /
-  Fri, 20 Nov 2026 10:00:00 GMT to Fri, 20 Nov 2026 12:00:00 GMT
+  Fri, 20 Nov 2026 10:00:00 GMT to Fri, 20 Nov 2026 12:00:00 GMT /
+  20261120T100000Z..20261120T120000Z / Fri Nov 20 10:00:00 UTC 2026 to Fri Nov 20 12:00:00 UTC 2026
 11-20T10:00 11-21T12:00 ← since 2026-11-20T10:00Z
 11-20T11:00 11-21T12:00 ← yesterday since noon
 11-20T11:00 11-20T13:00 ← yesterday noon until 2:00
@@ -126,7 +127,8 @@ const periods = `
 11-21T08:00 11-21T12:00 ← 9am-5pm / 9-5pm
 11-21T09:00 11-21T10:00 ← 10h-11h / 10:00..11:00 / 10:00 - 11:00 / 10am..11am / 10-11am /
   between 10am and 11 / １０：００－１１：００ / 10∶00‐11∶00 / 10:00 for 1h / for 1h from 10:00 /
-  1h before 11:00 / 10:00-11:00 Europe/Berlin / 10h..11h / 10:00h-11:00h / ١٠:٠٠-١١:٠٠ / 10 o’clock to 11 o’clock
+  1h before 11:00 / 10:00-11:00 Europe/Berlin / 10h..11h / 10:00h-11:00h / ١٠:٠٠-١١:٠٠ / 10 o’clock to 11 o’clock /
+  10:00 + 1h / 10:00/11:00 / 10 a.m. – 11 a.m. / 10:00-11:00 (CET) / 10:00-11:00 UTC +1
 11-21T09:00 11-21T11:00 ← 10:00–12:00 / 10:00 — 12:00 / from 10 to 12 / from 10:00 to 12:00 /
   between 10:00 and 12:00 / 10-12 / 10 to 12
 11-21T09:00 11-21T11:30 ← 10.00-12.30
@@ -134,10 +136,12 @@ const periods = `
   today from 10:00 / since 10:00 CET
 11-21T09:15 11-21T12:00 ← since 2026-11-21T09:15:59.999Z
 11-21T09:30 11-21T12:00 ← 2.5 hours / last 2 hours and a half
-11-21T10:00 11-21T11:00 ← 2h..1h / 2h ago to 1h ago
+11-21T10:00 11-21T11:00 ← 2h..1h / 2h ago to 1h ago /
+  now-2h..now-1h / -2h to -1h
 11-21T10:00 11-21T12:00 ← the last two hours / -2h / since 2 hours ago / 2 hours ago
 11-21T10:30 11-21T12:00 ← 1h30m / 1.5h / 1,5h / 1 hour and 30 minutes / an hour and a half / 1h30 /
-  1½h
+  1½h /
+  1.5 hours ago
 11-21T11:00 11-21T12:00 ← for 1h / an hour ago / last hour / in the last hour / now-1h / 1h..now / 10:00-11:00 UTC-1
 11-21T11:30 11-21T12:00 ← Last 30 minutes / half an hour / half an hour ago / last half hour
 11-21T11:45 11-21T12:00 ← a quarter of an hour
@@ -307,6 +311,7 @@ test.each([
   ['24h shop yesterday', ['errors shop 24h', 'errors shop yesterday']],
   ['shop last week of november', ['errors shop last week', 'errors shop of november']],
   ['shop first week of november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop early november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop half past ten', ['errors shop half past ten for 1h', 'errors shop since half past ten']],
   [
     'shop yesterday 9 to 5 UTC',
