@@ -86,7 +86,7 @@ const codes: Readonly<Record<Exclude<CodeMeaning, 'refused'>, string>> = {
     file_upload_size_restricted file_deleting_disabled storage_limit_reached not_enabled team_disabled invalid_auth
     not_authed token_expired`,
   place: `not_in_channel channel_not_found invalid_channel is_archived channel_is_archived channel_is_limited_access
-    user_disabled user_not_found cannot_dm_bot messages_tab_disabled invalid_user_combination
+    user_disabled user_not_found messages_tab_disabled invalid_user_combination
     channel_shared channel_type_not_supported method_not_supported_for_channel_type posting_to_channel_denied
     posting_to_general_channel_denied`,
   app: 'account_inactive token_revoked user_removed_from_team invalid_refresh_token not_installed',
@@ -103,8 +103,8 @@ const meanings = new Map(
 
 /** The meaning of Slack's code; a code that is not in the table blames the request. */
 export function readCode(code = ''): CodeMeaning {
-  // Slack adds kinds of restrictions to channels.
-  if (/^(?:restricted_action|slack_connect_)/u.test(code)) return 'place';
+  // Slack adds kinds of restrictions to channels and direct messages.
+  if (/^(?:restricted_action|slack_connect_|cannot_dm)/u.test(code)) return 'place';
   return code.startsWith('http_') ? 'unclear' : (meanings.get(code) ?? 'refused');
 }
 

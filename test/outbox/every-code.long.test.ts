@@ -26,9 +26,21 @@ type Fault = (pass: () => Promise<Response>) => Promise<Response>;
 async function open() {
   const posts: string[] = [];
   const untold: string[] = [];
-  const state: { fault?: (id: string, channel: string) => Fault | undefined } = {};
+  const state: {
+    fault?: (id: string, channel: string) => Fault | undefined;
+    edit?: (ts: string) => Fault | undefined;
+  } = {};
+  const edits: string[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const request = new Request(input, init);
+    if (request.url.endsWith('/chat.update')) {
+      const ts = new URLSearchParams(await request.text()).get('ts') ?? '';
+      const pass = async (): Promise<Response> => {
+        edits.push(ts);
+        return globalThis.fetch(input, init);
+      };
+      return (state.edit?.(ts) ?? ((own) => own()))(pass);
+    }
     if (!request.url.endsWith('/chat.postMessage')) return globalThis.fetch(input, init);
     const args = new URLSearchParams(await request.text());
     const channel = args.get('channel') ?? '';
@@ -49,6 +61,7 @@ async function open() {
     ...harness,
     ports,
     posts,
+    edits,
     untold,
     state,
     /** From job to job, for so long. */
@@ -237,10 +250,48 @@ const faults: Readonly<Record<string, readonly [fault: Fault, comes: boolean]>> 
   'what the installation lacks': [refuse('missing_scope'), true],
   'what an admin can lift': [refuse('ekm_access_denied'), true],
   'a place that takes none': [refuse('not_in_channel'), false],
+  'a person who takes none': [refuse('cannot_dm'), false],
+  'an app that was taken out': [refuse('account_inactive'), false],
   'what is gone': [refuse('thread_not_found'), true],
   'a message that is too long': [refuse('msg_too_long'), true],
   'a code that is in no table': [refuse('never_seen_before'), true],
 };
+
+test.each(Object.entries(faults))(
+  'an edit: %s, once or for hours: it is shown, waits or is given up',
+  async (name, [fault]) => {
+    for (const times of [1, Number.POSITIVE_INFINITY]) {
+      await using world = await open();
+      const { id } = await ask(world, deploys);
+      await world.run(minute);
+      const row = world.db.selectFrom('outbox').selectAll().where('id', 'like', `%${id}%:card`);
+      const { id: card, ts } = await row.executeTakeFirstOrThrow();
+      let left = times;
+      let refused = 0;
+      world.state.edit = (edited) => {
+        if (edited !== ts || left-- <= 0) return undefined;
+        refused += 1;
+        return fault;
+      };
+      await world.db.transaction().execute((trx) => world.ports.outbox.edit(trx, card));
+      await world.run(3 * hour);
+      const { shown, wanted, next_at: next } = await row.executeTakeFirstOrThrow();
+      const outcome = {
+        isRefused: refused > 0,
+        isShown: world.edits.includes(ts ?? ''),
+        isOver: shown === wanted && next === null,
+      };
+      const isFinal = /takes none|taken out/u.test(name);
+      const passes = /passes|pause/u.test(name);
+      expect({ times, ...outcome }).toEqual({
+        times,
+        isRefused: true,
+        isShown: name.includes('cut afterwards') || (times === 1 && !isFinal),
+        isOver: times === 1 || !passes,
+      });
+    }
+  },
+);
 
 describe.each(kinds)('$kind', ({ kind, first, match, prepare }) => {
   const worlds: World[] = [];
