@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { stat } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -58,6 +58,9 @@ test('a database that takes no writes does not answer a ping', async () => {
 
 test('a directory has one database, which nobody else reads; one that cannot be made is named', async () => {
   const { dataDir, open } = await engines.embedded.createLocation();
+  // An earlier version let others read it.
+  await writeFile(join(dataDir, 'lock'), '');
+  await chmod(join(dataDir, 'lock'), 0o644);
   const database = await open();
   const log = createMemoryLog();
   const second = openDatabase({ dataDir, log });

@@ -6,7 +6,7 @@ import { channels, download, openForm, saveSettings, submitForm, users } from '.
 import { useExportHarness } from './harness.ts';
 import { answers, readExport, readProblem, says } from './words.ts';
 
-const { alice, bob } = users;
+const { alice, bob, dave } = users;
 const header = 'timestamp,action,ip,url\r\n';
 const csvType = { 'content-type': 'text/csv' };
 const { ops, random } = channels;
@@ -175,13 +175,17 @@ describe('while the file is on its way to Slack', () => {
 
 test('nobody but its person and admins can cancel an export', async () => {
   const held = bot.slack.script.hold('files.upload', 'before');
-  await exportTo(ops);
+  const person = bot.slack.as(bob, ops);
+  await openForm(person);
+  await submitForm(person, { channel: ops });
   await held.reached;
-  const other = bot.slack.as(bob, ops);
+  const other = bot.slack.as(dave, ops);
   await other.press('event-logs:cancel:0');
-  await other.waitForMessage(({ reads }) => reads.includes('who started this export'));
+  expect(readExport(await other.waitForMessage(answers.ofAnother))).toMatchSnapshot();
+  await bot.slack.as(alice, ops).press('event-logs:cancel:0');
+  await waitForPost(ops, says.cancelled, bob);
   held.release();
-  await waitForPost(ops, says.posted());
+  await expectNothingLeft();
 });
 
 describe('the form', () => {

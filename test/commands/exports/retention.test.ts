@@ -170,57 +170,56 @@ function createService({ db }: Database) {
   return { exports: createExportService({ db, ports, now: () => at }), ports };
 }
 
-test.each([
-  ['running', 'failed'],
-  ['sharing', 'unknown'],
-  ['done', 'done'],
-])('an export that is put aside while %s ends as %s', async (state, end) => {
+async function askForExport() {
   const database = await embedded.emptyDatabase();
-  const { db } = database;
   const { exports, ports } = createService(database);
   await exports.ask(alice, wanted, undefined);
   const [{ id } = { id: '' }] = await exports.list(alice, 1);
-  await db.updateTable('exports').set({ state }).execute();
-  const { signal } = new AbortController();
-  const explaining = { ...ports, explain: () => ({ message: 'It was stopped.' }) } as ExportPorts;
-  const context = { db, ports: explaining, log: createMemoryLog(), now: () => at, signal, attempt: 1 };
-  await runExportJob.putAside?.({ id }, context);
-  expect(await exports.find(alice, id)).toMatchObject({ state: end });
-});
+  return { db: database.db, exports, ports, id };
+}
 
-test('an export whose process died while Slack was asked to show its files ends as unknown', async () => {
-  const database = await embedded.emptyDatabase();
-  const { db } = database;
-  const { exports, ports } = createService(database);
-  await exports.ask(alice, wanted, undefined);
-  const [{ id } = { id: '' }] = await exports.list(alice, 1);
-  await db.updateTable('exports').set({ state: 'sharing' }).execute();
-  const { signal } = new AbortController();
-  await runExportJob.run({ id }, { db, ports, log: createMemoryLog(), now: () => at, signal, attempt: 2 });
-  expect(await exports.find(alice, id)).toMatchObject({ state: 'unknown' });
-});
+const allowed = {
+  decide: async () => ({ allowed: true, trace: [] }),
+  policy: async () => initialPolicy,
+};
 
 /** An export whose message is posted, and what its attempts run with. */
-async function prepareAttempts(more: object, signal = new AbortController().signal) {
-  const database = await embedded.emptyDatabase();
-  const { db } = database;
-  const { exports, ports } = createService(database);
-  await exports.ask(alice, wanted, undefined);
-  const [{ id } = { id: '' }] = await exports.list(alice, 1);
+async function prepareAttempts(more: object = {}, signal = new AbortController().signal) {
+  const { db, exports, ports, id } = await askForExport();
   await db.updateTable('outbox').set({ state: 'sent', posted_in: 'D1', ts: '1.1' }).execute();
-  const made = { enqueue: async () => undefined, explain: () => ({ message: 'cut off' }), ...more };
+  const made = {
+    enqueue: async () => undefined,
+    explain: () => ({ message: 'cut off' }),
+    authorizer: () => allowed,
+    cdnKey: async () => new Secret('key-of-a-test'),
+    ...more,
+  };
   const all = { ...ports, ...made } as unknown as ExportPorts;
   let now = at.getTime();
   const context = { db, ports: all, log: createMemoryLog(), now: () => new Date(now), signal, attempt: 1 };
   return {
     run: () => runExportJob.run({ id }, context),
+    putAside: () => runExportJob.putAside?.({ id }, context),
     cancel: () => exports.cancel(alice, id),
     pass: (ms: number) => {
       now += ms;
     },
     state: async () => (await exports.find(alice, id))?.state,
+    leaveAs: (state: string) => db.updateTable('exports').set({ state }).execute(),
   };
 }
+
+test.each([
+  ['is put aside', 'running', 'failed'],
+  ['is put aside', 'sharing', 'unknown'],
+  ['is put aside', 'done', 'done'],
+  ['was left by a process that died', 'sharing', 'unknown'],
+])('an export that %s while %s ends as %s', async (how, state, end) => {
+  const attempts = await prepareAttempts();
+  await attempts.leaveAs(state);
+  await (how === 'is put aside' ? attempts.putAside() : attempts.run());
+  expect(await attempts.state()).toBe(end);
+});
 
 test('an export whose answer is cut off each time ends after its fourth attempt', async () => {
   const cut = new ApiError({ code: 'cut', operation: exportOperation, sent: true });
@@ -248,11 +247,6 @@ test('progress is not shown again before the pause that Slack asks for is over',
     return { rows: 0, bytes: 0 };
   };
   const { run, state } = await prepareAttempts({
-    authorizer: () => ({
-      decide: async () => ({ allowed: true, trace: [] }),
-      policy: async () => initialPolicy,
-    }),
-    cdnKey: async () => new Secret('key-of-a-test'),
     exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
     slack: () => ({
       async update() {
@@ -275,11 +269,6 @@ test.each([
   const stopping = new AbortController();
   const attempts = await prepareAttempts(
     {
-      authorizer: () => ({
-        decide: async () => ({ allowed: true, trace: [] }),
-        policy: async () => initialPolicy,
-      }),
-      cdnKey: async () => new Secret('key-of-a-test'),
       exportThread: () => ({
         async gather(_key: Secret, _request: object, signal: AbortSignal) {
           if (why === 'is cancelled') await attempts.cancel();
@@ -306,11 +295,6 @@ test.each([
 
 test('a file that may have been shown, or not, ends as unknown', async () => {
   const attempts = await prepareAttempts({
-    authorizer: () => ({
-      decide: async () => ({ allowed: true, trace: [] }),
-      policy: async () => initialPolicy,
-    }),
-    cdnKey: async () => new Secret('key-of-a-test'),
     exportThread: () => ({
       gather: async () => ({ rows: 1, bytes: 1, files: [{ kind: 'raw', length: 1, sha256: 'a' }] }),
       progress: () => ({ rows: 1, bytes: 1 }),
@@ -336,11 +320,7 @@ test.each([
 ] as const)(
   'a message of an export (%s) that ends as %s (%s): it is %s, and the person is told in %i other messages',
   async (before, state, code, after, notices) => {
-    const database = await embedded.emptyDatabase();
-    const { db } = database;
-    const { exports, ports } = createService(database);
-    await exports.ask(alice, wanted, undefined);
-    const [{ id } = { id: '' }] = await exports.list(alice, 1);
+    const { db, ports, id } = await askForExport();
     await db.updateTable('exports').set({ state: before }).execute();
     if (before === 'erased') await db.deleteFrom('exports').execute();
     const ended = { id: `export:${id}`, about: { id }, state, code, place: 'D1', posted: undefined } as const;

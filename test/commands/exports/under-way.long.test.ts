@@ -4,7 +4,7 @@ import { channels, openForm, submitForm, users } from './bot.ts';
 import { useExportHarness } from './harness.ts';
 import { answers, readExport, readProblem, recorded, says } from './words.ts';
 
-const { alice, bob, dave } = users;
+const { alice } = users;
 const { ops, deploys } = channels;
 const {
   bot,
@@ -39,18 +39,7 @@ test('three at once by one person come each to its end; a fourth is not taken, a
 });
 
 describe('cancelling', () => {
-  // While the file is on its way to Slack: `exports.test.ts`.
-  test('while the CDN sends: nothing is posted', async () => {
-    const held = holdExport();
-    await exportTo(ops);
-    await held.reached;
-    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, says.cancelled);
-    held.release();
-    expect(callsTo('files.completeUploadExternal')).toEqual([]);
-    await expectNothingLeft();
-  });
-
+  // While the CDN sends, or the file is on its way to Slack: `retention.test.ts`, `exports.test.ts`.
   test('between two attempts: it is not tried again', async () => {
     bot.cdn.faults.add({ match: { path: /export$/ }, status: 429, retryAfter: 300, times: 9 });
     await exportTo(ops);
@@ -69,20 +58,6 @@ describe('cancelling', () => {
     await person.waitForMessage(answers.tooLate);
     held.release();
     await waitForPost(ops, says.posted());
-  });
-
-  test('by others than the person and admins it is refused; an admin may', async () => {
-    const held = holdExport();
-    const person = bot.slack.as(bob, ops);
-    await openForm(person);
-    await submitForm(person, { channel: ops });
-    await held.reached;
-    const other = bot.slack.as(dave, ops);
-    await other.press('event-logs:cancel:0');
-    expect(readExport(await other.waitForMessage(answers.ofAnother))).toMatchSnapshot();
-    await bot.slack.as(alice, ops).press('event-logs:cancel:0');
-    await waitForPost(ops, says.cancelled, bob);
-    await expectNothingLeft();
   });
 
   test('the list shows what runs and what ran, each with its way to stop', async () => {

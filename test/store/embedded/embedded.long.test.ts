@@ -81,18 +81,6 @@ test.skipIf(!canBeApart)(
   },
 );
 
-test('what is kept is in a directory that nobody else may enter, and its lock is nobody else’s to read', async () => {
-  const dataDir = join(await createTempDirectory(), 'data');
-  await mkdir(dataDir, { mode: 0o700 });
-  // Of a version that left it to SQLite.
-  await writeFile(join(dataDir, 'lock'), '', { mode: 0o644 });
-  const database = await open(dataDir);
-  expect((await stat(join(dataDir, 'lock'))).mode & 0o777).toBe(0o600);
-  expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
-  expect((await stat(join(dataDir, 'database'))).mode & 0o777).toBe(0o700);
-  await database.close();
-});
-
 test('a first start that was killed half-way leaves nothing that the next one stumbles over', async () => {
   const dataDir = await createTempDirectory();
   await mkdir(join(dataDir, 'database.new'));
@@ -101,15 +89,6 @@ test('a first start that was killed half-way leaves nothing that the next one st
   await database.migrate();
   expect((await readdir(dataDir)).sort()).toEqual(['database', 'lock']);
   await database.close();
-});
-
-test('a directory that cannot be made is refused in words', async () => {
-  const file = join(await createTempDirectory(), 'file');
-  await writeFile(file, '');
-  const refused: unknown = await open(join(file, 'data')).catch((error: unknown) => error);
-  expect(String(refused).replace(file, '<file>')).toMatchInlineSnapshot(
-    `"UserError: The data directory <file>/data cannot be written (ENOTDIR)."`,
-  );
 });
 
 const at = new Date('2026-11-21T08:00:00.000Z');
