@@ -80,34 +80,7 @@ test('a process that is killed between a post and its record has posted once, a 
   expect(world.incidents()).toEqual([]);
 }, 300_000);
 
-test('an alert that was checked in two deaths is put aside and told', async () => {
-  await using world = await prepare(embedded);
-  const { cdn, alice } = world;
-  const hold = () => {
-    const reached = Promise.withResolvers<void>();
-    cdn.faults.add({
-      match: { path: /^\/pullzone/ },
-      hold: { afterBytes: 0, until: new Promise(() => undefined), reached: reached.resolve },
-    });
-    return reached.promise;
-  };
-  let bot = await world.start();
-  await world.connect();
-  const id = await world.create('alert disabled');
-  for (const death of [1, 2]) {
-    const reached = hold();
-    if (death === 1) await alice.slash(`alert check ${id}`);
-    else bot = await world.start();
-    await reached;
-    await bot.kill('SIGKILL');
-  }
-  cdn.faults.clear();
-  const asked = cdn.requests.length;
-  await world.start();
-  await alice.waitForMessage(({ reads }) => reads.includes('stopped twice'), 60_000);
-  expect(cdn.requests.slice(asked)).toEqual([]);
-}, 300_000);
-
+// An alert that was checked in two deaths: `digests/pauses.test.ts`.
 test.skipIf(postgres.skip)(
   'two replicas with four alerts, one of them killed: each incident is told once',
   async () => {

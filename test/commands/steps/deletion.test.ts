@@ -54,17 +54,6 @@ describe('a step that asks for a deletion', () => {
     expect(reference).toMatch(/^[a-z0-9]{16}$/);
   });
 
-  test('it ends as denied, and nothing is deleted', async () => {
-    const volume = team.addVolume();
-    const step = await run(team, volume);
-    const card = await team.bob.waitForMessage(ledgerSays.asksToDelete(volume.volumeId));
-    await team.bob.press('approvals:deny', { ts: card.ts });
-    await team.bob.waitForModal('approvals:deny-submit');
-    await team.bob.submit({ reason: 'It is in use' });
-    expect(await outputsOf(step)).toMatchObject({ outcome: 'denied', decided_by: bob });
-    expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
-  });
-
   test('is refused to people without the right, and says what is wrong with its inputs', async () => {
     const volume = team.addVolume();
     const said: Record<string, string> = {};
@@ -79,14 +68,6 @@ describe('a step that asks for a deletion', () => {
     }
     expect(said).toMatchSnapshot();
     expect(countDeleteRequests(team, volume.volumeId)).toBe(0);
-  });
-
-  test('whose request is taken back ends as cancelled', async () => {
-    const volume = team.addVolume();
-    const step = await run(team, volume);
-    const own = await team.alice.waitForMessage(ledgerSays.yourRequest(volume.volumeId));
-    await team.alice.press('approvals:cancel', { ts: own.ts });
-    expect(await outputsOf(step)).toMatchObject({ outcome: 'cancelled', decided_by: alice });
   });
 });
 

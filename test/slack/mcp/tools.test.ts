@@ -99,19 +99,6 @@ describe('a request', () => {
     expect(answer.status).toBe(status);
   });
 
-  test('whose body was changed after it was signed is refused', async () => {
-    const sign = signed(Date.now);
-    let headersSent = new Headers();
-    // What was signed, with another body.
-    const spy = createSignedFetch(bot.slack.signingSecret, Date.now, async (input, init) => {
-      headersSent = new Headers(init?.headers);
-      return fetch(input, { ...init, body: list.replace('tools/list', 'ping') });
-    });
-    expect((await spy(`${origin}/mcp`, { method: 'POST', headers, body: list })).status).toBe(401);
-    expect(headersSent.has('x-slack-signature')).toBe(true);
-    expect((await sign(`${origin}/mcp`, { method: 'POST', headers, body: list })).status).toBe(200);
-  });
-
   test('that names nobody is refused', async () => {
     const body = {
       jsonrpc: '2.0',
