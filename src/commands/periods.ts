@@ -79,7 +79,8 @@ function splitFirst(
       if (period && findUnclear(at, at + length) === -1) {
         const names = quoted && [...quoted.slice(0, at), ...quoted.slice(at + length)];
         check?.(typed, { list: subject, quoted: names, isBehind: at > 0 });
-        return { subject, period };
+        // `shop – yesterday`
+        return { subject: subject.filter((word) => /[\p{L}\p{N}]/u.test(word)), period };
       }
       if (!period && readMoment(typed, clock))
         throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));

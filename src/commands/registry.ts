@@ -81,9 +81,18 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   if (last > -1 && last < typed.tokens.length - 1)
     return findCommand(toWords(typed.raw, typed.tokens.slice(0, last + 1)));
   const [first, ...others] = typed.tokens;
-  // `urgent: shop down`
+  // `urgent: shop down`, `todo: errors shop`, `errors|shop`
+  const isLabel = commands.has(first?.value.toLowerCase() ?? '') && !commands.has(first?.name ?? '');
+  const [, name = '', behind] = /^([a-z-]+?)(?:--|[^\w\s.:"'-])+(.*)$/iu.exec(first?.text ?? '') ?? [];
   if (first?.name !== undefined && /^[a-z]+: /iu.test(first.text))
-    return findCommand(toWords(typed.raw, [...parseWords(first.typed.replace(':', '')).tokens, ...others]));
+    return findCommand(
+      toWords(typed.raw, [
+        ...parseWords(isLabel ? first.value : first.typed.replace(':', '')).tokens,
+        ...others,
+      ]),
+    );
+  if (commands.has(name.toLowerCase()) && !first?.quoted)
+    return findCommand(toWords(typed.raw, [...parseWords(`${name} ${behind}`).tokens, ...others]));
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const command =

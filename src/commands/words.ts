@@ -163,10 +163,11 @@ function stripQuotes(text: string): string {
 /** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
 const before = new RegExp(
   [
-    '(?:[-*+•◦▪☐☑–—→➜$]|#{1,4}|\\[[ x]?\\]|[(\\[]?\\d{1,2}[.):/\\]-]|\\d\\uFE0F?\\u20E3|[a-z]\\)|[ivx]{1,4}[.)])\\s+',
+    '(?:[-*+•◦▪☐☑–—→➜$]|#{1,4}|#\\d{1,2}|\\[[ x]?\\]|[(\\[]?\\d{1,2}[.):/\\]-]|\\d\\uFE0F?\\u20E3|[a-z]\\)|[ivx]{1,4}[.)])\\s+',
+    '(?:[-•◦▪–—→➜$]|\\d{1,2}(?:[):/\\]-]|\\.(?=[a-z-]+(?:\\s|$))))(?=[a-z])',
     '(?:&gt;|>|:[\\w+-]+:|\\p{Extended_Pictographic}|\\uFE0F|[,:;])+\\s*',
     '<@[UW][A-Z0-9]+(?:\\|[^<>]*)?>[\\s,:]*',
-    '[/@]?cdn(?:[\\s,:]+|$)',
+    '[/@]?cdn(?:[\\s,:/]+|$)',
     '(?:hey|hi|hello|good (?:morning|afternoon|evening)|dear|bot|ok|okay|fyi|thanks|thank you|please|pls|(?:can|could|would) you)[\\s,:!]+(?=\\S)',
   ]
     .map((one) => `^${one}`)

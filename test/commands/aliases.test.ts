@@ -91,7 +91,7 @@ errors shop ← HELP shop is down / I'd like to see errors of shop / Why is shop
   shop / whats up with shop / what’s wrong with shop / when did shop break / who broke shop / why are
   there so many errors in shop / why is shop failing / why is shop not working / why is shop slow / zone
   shop errors / why shop fails / shop doesn't work / shop is not responding / shop won't load / errors →
-  shop / errors: shop / urgent: shop down / FYI: shop is down / shop down asap!! / URGENT shop is failing
+  shop / errors: shop / errors|shop / errors—shop / TODO: errors shop / urgent: shop down / FYI: shop is down / shop down asap!! / URGENT shop is failing
   / customer says shop is slow / users can't reach shop
 errors shop 503 ← shop returns 503
 errors shop 504 ← getting 504 from shop

@@ -298,6 +298,8 @@ describe('subject and period', () => {
     ['"last week" yesterday', 'last week', '11-19T23:00'],
     ['shop 2', 'shop 2', undefined],
     ['shop now', 'shop now', undefined],
+    ['shop – yesterday', 'shop', '11-19T23:00'],
+    ['shop | 24h', 'shop', '11-20T12:00'],
     ['first yesterday', 'first', '11-19T23:00'],
     ['for all yesterday', 'for all', '11-19T23:00'],
     ['shop "week 47" yesterday', 'shop week 47', '11-19T23:00'],

@@ -111,13 +111,26 @@ test.each([
   'iv. whoami',
   'Hi! whoami',
   'good morning <@U0BOB0000>, whoami',
+  '2/ whoami',
+  '2- whoami',
+  '3)whoami',
+  '3.whoami',
+  '#1 whoami',
+  '–whoami',
+  '/cdn/whoami',
+  '»whoami«',
+  '「whoami」',
+  '- “whoami”, please',
 ])('%s is whoami', (line) => {
   expect(stripDecoration(line)).toBe('whoami');
 });
 
 test('words keep what belongs to them', () => {
   expect(stripDecoration('show: errors of *shop*')).toBe('show errors of shop');
-  expect(stripDecoration('errors 1.2.3.4')).toBe('errors 1.2.3.4');
+  for (const line of ['errors 1.2.3.4', '3.example.com errors', '1.2.3.4', '24h', 'v.example.com'])
+    expect(stripDecoration(line)).toBe(line);
+  for (const line of ['errors,shop', 'errors, shop', 'errors ，shop', 'errors;shop'])
+    expect(stripDecoration(line)).toBe('errors shop');
 });
 
 test('a huge paste is read quickly', () => {

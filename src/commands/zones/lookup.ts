@@ -91,8 +91,8 @@ export type ZoneLookup =
   | UnclearZone;
 
 /** Around the name of a zone in a sentence: `errors for shop,`, `changes in the zone *shop*`. */
-const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the|id) |[\s(*_@"'“‘`])+/iu;
-const behindName = /[\s)*_,;.!?"'”’`]+$/u;
+const beforeName = /^(?:(?:for|of|on|in|at|about|with|zone|the|id) |[\s([<*_@#.=|:–—"'“‘`-])+/iu;
+const behindName = /(?:['’]s)?[\s)\]>*_,;.!?=|/:–—"'”’`-]*$/u;
 
 /**
  * An exact id, name or hostname; else parts of them; else close names. What stands around a name counts only if needed: `for

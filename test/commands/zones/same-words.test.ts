@@ -58,7 +58,17 @@ describe.each(['cold', 'warm'])('%s', (state) => {
         readRows(await ask(`zones ${typed}`)).map(([found = '']) => found.replace(/ \(.*$/u, '')),
       ).toContain(name);
     }
-    for (const typed of ['shop;', '(shop)', '*shop*', '@shop', '“ｓｈｏｐ”!'])
+    for (const typed of [
+      'shop;',
+      '(shop)',
+      '*shop*',
+      '@shop',
+      '“ｓｈｏｐ”!',
+      '[shop]',
+      '#shop',
+      '- shop |',
+      'shop’s',
+    ])
       expect(readText(await ask(`zone ${typed}`))).toContain('*shop*');
     for (const typed of [
       'my old images 303',
