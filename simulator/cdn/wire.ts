@@ -51,6 +51,8 @@ export async function send(
     ...answer.headers,
     ...(gzip ? { 'content-encoding': 'gzip' } : {}),
     ...(length === undefined ? {} : { 'content-length': length }),
+    // Of a service that is wrong about its own answer.
+    ...fault.headers,
   });
   const packed = gzip ? Readable.from(body, { objectMode: false }).pipe(createGzip()) : body;
   if (fault.drop === 'mid-body') return breakOff(response, packed, fault.afterBytes);

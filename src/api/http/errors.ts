@@ -1,7 +1,7 @@
 import type { NetworkFailure } from '../../lib/network-failure.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
-/** `cut`: the body broke off; `unexpected`: a redirect, HTML, or JSON of another shape. */
+/** `cut`: the body broke off; `unexpected`: a redirect, HTML, or JSON of another shape; `too_large`: more than is read. */
 export type ApiErrorCode =
   | 'key_refused'
   | 'refused'
@@ -12,6 +12,7 @@ export type ApiErrorCode =
   | 'timeout'
   | 'cut'
   | 'unexpected'
+  | 'too_large'
   | 'cancelled';
 
 export type FieldError = { readonly field: string | undefined; readonly message: string };

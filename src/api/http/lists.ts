@@ -29,7 +29,7 @@ export async function readList(
   if (reply.status === 202 || reply.status === 206) throw reply.error('unexpected');
   for await (const chunk of reply.chunks()) {
     length += chunk.length;
-    if (length > maxListBytes) throw reply.error('unexpected');
+    if (length > maxListBytes) throw reply.error('too_large');
     if (performance.now() > Math.min(patienceEnds, latestEnd)) throw reply.error('timeout');
     for (let at = 0; at < chunk.length; at += pieceLength) {
       orElse('unexpected', () => cutter.push(chunk.subarray(at, at + pieceLength), takeOne));
@@ -48,6 +48,7 @@ export async function readList(
     try {
       return step();
     } catch (error) {
+      if (error === tooLarge) throw reply.error('too_large');
       // The message of a SyntaxError would quote the document.
       throw error instanceof SyntaxError ? reply.error(code) : error;
     }
@@ -90,7 +91,7 @@ export function createPages(
         const element = project(raw, reply);
         if (element === undefined) skipped += 1;
         else kept.push(element);
-        if (kept.length > maxElements) throw reply.error('unexpected');
+        if (kept.length > maxElements) throw reply.error('too_large');
         return !enough(kept.length);
       };
       const outside = await readList(reply, 'Items', yieldToEventLoop, take);
@@ -176,6 +177,7 @@ export interface Outside {
 
 /** Bytes of one element: a zone has some 6 kB. A larger one would fill the heap when it is parsed. */
 export const maxElementBytes = 2_000_000;
+export const tooLarge = new SyntaxError('An element is too large, or has too many parts.');
 const maxOutsideBytes = 64_000;
 // Neither a list nor an object; a string may still begin like a web page of a proxy.
 const otherStart = /^[\s\u00ef\u00bb\u00bf]*[^\s\u00ef\u00bb\u00bf[{"]/u;
@@ -241,7 +243,7 @@ export function createCutter(member: string) {
         const { at } = place;
         if (mark === comma) {
           parts += 1;
-          if (parts > maxParts) throw new SyntaxError('An element has too many parts.');
+          if (parts > maxParts) throw tooLarge;
           if (depth !== listDepth) continue;
           border = at - 1;
           parts = 0;
@@ -269,7 +271,7 @@ export function createCutter(member: string) {
         start = border + 1;
       }
       pending = Buffer.concat([pending, chunk.subarray(start)]);
-      if (pending.length > maxElementBytes) throw new SyntaxError('An element is too large.');
+      if (pending.length > maxElementBytes) throw tooLarge;
     },
     end(): Outside {
       // A TextDecoder drops a byte order mark, which JSON.parse would refuse.

@@ -183,7 +183,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       error: (code, words) => fail(code, { serviceMessage: words && hide(words) }),
       async json() {
         const text = await readText(maxJsonBytes);
-        if (countCommas(text) > maxParts) throw fail('unexpected');
+        if (countCommas(text) > maxParts) throw fail('too_large');
         // A compressed body of which nothing came out was cut.
         if (text.trim() === '' && headers.has('content-encoding')) throw fail('cut');
         if (text.trim() === '') return undefined;
@@ -229,7 +229,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       const end = performance.now() + 3 * patienceMs;
       for await (const chunk of chunks()) {
         length += chunk.length;
-        if (length > maxBytes) throw fail('unexpected');
+        if (length > maxBytes) throw fail('too_large');
         if (performance.now() > end) throw fail('timeout');
         parts.push(chunk);
       }

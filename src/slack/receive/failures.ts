@@ -181,6 +181,10 @@ function describeCode(error: ApiError): Explanation {
       message: 'The CDN answered in a form I do not know, such as a web page where data belongs.',
       hint: 'Something between the bot and the CDN may be answering for it. Try again in a minute.',
     },
+    too_large: {
+      message: 'The CDN’s answer is larger than the bot reads.',
+      hint: 'Nothing of it was used. Send the reference below to the team that runs this bot.',
+    },
     cancelled: { message: 'This was stopped before it finished.', hint: 'Run it again.' },
   };
   return explanations[error.code];

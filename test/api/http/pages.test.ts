@@ -192,5 +192,5 @@ test('a service that sends zones without an end is refused before they fill the 
     };
     send();
   });
-  expect(await codeOf(cdn.client().pullZones.all())).toBe('unexpected');
+  expect(await codeOf(cdn.client().pullZones.all())).toBe('too_large');
 });

@@ -294,14 +294,14 @@ test('an answer without an end in sight is not gathered', async () => {
     response.writeHead(200).on('drain', pour);
     pour();
   });
-  expect(await codeOf(readApp(cdn))).toBe('unexpected');
+  expect(await codeOf(readApp(cdn))).toBe('too_large');
 });
 
 test('an answer of a million parts is not read', async () => {
   const cdn = await startStubCdn((_, response) =>
     sendBody(response, 200, `{"status":"active","more":[${'1,'.repeat(400_000)}1]}`),
   );
-  expect(await codeOf(readApp(cdn))).toBe('unexpected');
+  expect(await codeOf(readApp(cdn))).toBe('too_large');
 });
 
 test.each([200, 400])(

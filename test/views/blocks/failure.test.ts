@@ -56,6 +56,7 @@ test.each([
   ['timeout', {}],
   ['cut', {}],
   ['unexpected', {}],
+  ['too_large', {}],
   ['cancelled', {}],
   // A window that the CDN refuses.
   [

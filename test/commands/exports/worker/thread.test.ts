@@ -112,6 +112,11 @@ test.each<[string, typeof answer, object]>([
     { code: 'cut' },
   ],
   [
+    'a compressed body that does not open',
+    (response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(whole),
+    { code: 'cut' },
+  ],
+  [
     'a compressed body that breaks off, although nobody asked for one',
     (response) => {
       const packed = gzipSync(whole);
