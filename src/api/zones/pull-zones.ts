@@ -10,9 +10,20 @@ import { listHostnames, summarize, type ZoneSummary } from './summary.ts';
 
 /**
  * The reads of whole zone lists in this process. Everybody with the same key shares one. Large ones reserve their zones, at 630
- * bytes each, and wait in line where too many are read: two of 50,000 at once, so that a slow account holds up nobody else.
+ * bytes each, and wait in line where too many are read: two of 50,000 at once, so that a slow account holds up nobody else. Up
+ * to a fifth of all have a line of their own.
  */
 export function createZoneLoads(large = 5_000, most = 100_000) {
+  const [short, long] = [createLine(most / 5), createLine(most)];
+  const takeTurn: TakeTurn = async (zones, work) => {
+    if (zones < large) return work();
+    return zones <= most / 5 ? short(zones, work) : long(zones, work);
+  };
+  // Keeps nothing: each result is larger than its bound.
+  return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
+}
+
+function createLine(most: number): TakeTurn {
   let reserved = 0;
   const waiting: { readonly zones: number; readonly start: () => void }[] = [];
   const startNext = (): void => {
@@ -23,8 +34,7 @@ export function createZoneLoads(large = 5_000, most = 100_000) {
     next.start();
     startNext();
   };
-  const takeTurn: TakeTurn = async (zones, work) => {
-    if (zones < large) return work();
+  return async (zones, work) => {
     await new Promise<void>((start) => {
       waiting.push({ zones, start });
       startNext();
@@ -36,8 +46,6 @@ export function createZoneLoads(large = 5_000, most = 100_000) {
       startNext();
     }
   };
-  // Keeps nothing: each result is larger than its bound.
-  return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
 }
 
 interface Sharing {

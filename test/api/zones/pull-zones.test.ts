@@ -39,15 +39,17 @@ test('large lists wait where too many zones are read, also behind one that faile
     });
     return { done, end };
   };
-  const [failing, beside, next, small] = [
+  const [failing, beside, next, small, middle, third] = [
     load('failing', 500),
     load('beside', 500),
     load('next', 2_000),
     load('small', 99),
+    load('middle', 150),
+    load('third', 150),
   ];
   await turn();
   // A slow one holds up nobody else.
-  expect(begun.toSorted()).toEqual(['beside', 'failing', 'small']);
+  expect(begun.toSorted()).toEqual(['beside', 'failing', 'middle', 'small']);
   failing.end.reject(new Error('broken'));
   await expect(failing.done).rejects.toThrow('broken');
   await turn();
@@ -57,8 +59,8 @@ test('large lists wait where too many zones are read, also behind one that faile
   await turn();
   // More than all may have, alone.
   expect(begun.at(-1)).toBe('next');
-  for (const { end } of [next, small]) end.resolve();
-  await Promise.all([next.done, small.done]);
+  for (const { end } of [next, small, middle, third]) end.resolve();
+  await Promise.all([next, small, middle, third].map(({ done }) => done));
 });
 
 test('large lists wait, whatever they are read for', async () => {
