@@ -268,38 +268,6 @@ describe.each([
   }, 120_000);
 });
 
-test.each(['socket', 'http'] as const)(
-  'over %s a zone that is named like the person’s key, or like its own key, is held back, and the log says why',
-  async (transport) => {
-    const bot = await startCanaryBot({ transport, install: 'token' });
-    const [zone, other] = bot.cdn.data.zones;
-    if (!zone || !other) throw new Error('there are zones');
-    zone.Name = bot.cdn.key;
-    other.Name = String(other.ZoneSecurityKey);
-    await connect(bot, alice);
-    const person = bot.slack.as(alice, ops);
-    await say(bot, alice, 'zones');
-    const told = await person.waitForMessage(/held back/i);
-    await say(bot, alice, `zone ${String(other.Id)}`);
-    await person.waitForMessage((message) => /held back/i.test(message.reads) && message.ts !== told.ts);
-    await say(bot, alice, 'zone');
-    const options = await person.suggest('zones:pick', 'can');
-    bot.recordAnswer(options);
-    expect(JSON.stringify(options)).toMatch(/held back/i);
-    await person.closeModal();
-    const lines = (bot.logs.get('error') ?? []).map((line) => JSON.parse(line) as Record<string, unknown>);
-    const stopped = lines.filter(({ sink }) => sink !== undefined);
-    expect(stopped.map(({ sink }) => sink)).toEqual(['response_url', 'response_url', 'acknowledgement']);
-    expect(stopped.map(({ kinds }) => kinds)).toEqual([
-      ['cdn-key', 'ZoneSecurityKey'],
-      ['ZoneSecurityKey'],
-      ['cdn-key'],
-    ]);
-    expect(told.reads).toContain(String(stopped[0]?.['reference']));
-    await bot.stop();
-  },
-);
-
 async function say(bot: CanaryBot, userId: string, text: string): Promise<void> {
   bot.recordAnswer(await bot.slack.as(userId, ops).slash(text));
   await bot.waitUntilIdle();

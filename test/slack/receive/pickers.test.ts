@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connect, disconnect, useBot } from '../../support/bot.ts';
+import { connect, disconnect, followMessages, useBot } from '../../support/bot.ts';
 import { readStable } from '../../support/words.ts';
 import { alice, ops, says } from '../words.ts';
 
@@ -106,15 +106,30 @@ describe('once it is there', () => {
     ]);
   });
 
-  test('a name that holds the person’s key is held back', async () => {
+  test('a name that holds the person’s key, or is the zone’s own, is held back', async () => {
     const zone = bot.cdn.data.zones[7];
     const { Id: id, Name: name = '' } = zone ?? {};
     Object.assign(zone ?? {}, { Name: bot.cdn.key });
     await openForm('zone');
     const [held] = await linesWith(String(id), 'Held back');
-    Object.assign(zone ?? {}, { Name: name });
     expect(held).not.toContain(bot.cdn.key);
-    expect(bot.logs.join('')).toContain('blocked a secret on its way out');
+    Object.assign(zone ?? {}, { Name: name });
+    const person = bot.slack.as(alice, ops);
+    await person.closeModal();
+    const own = 'a1B2-very-much-a-secret-77';
+    const other = bot.cdn.data.zones[8];
+    Object.assign(other ?? {}, { Name: own, ZoneSecurityKey: own });
+    const { next } = followMessages(person);
+    await person.slash(`zone ${other?.Id}`);
+    const told = await next(({ reads }) => /held back/iu.test(reads));
+    Object.assign(other ?? {}, { Name: 'other' });
+    const [, reference = 'none'] = /Reference (\w{8})/u.exec(told.reads) ?? [];
+    const blocked = bot.logs.filter((line) => line.includes('blocked a secret on its way out'));
+    expect(blocked.map((line) => (JSON.parse(line) as { sink: string; kinds: string[] }).kinds)).toEqual([
+      ['cdn-key'],
+      ['ZoneSecurityKey'],
+    ]);
+    expect(blocked[1]).toContain(reference);
   });
 
   test('it goes with the key', async () => {
