@@ -1,7 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { describeUsage, usages, type Word } from '../../src/cli/terminal.ts';
@@ -109,21 +108,6 @@ test('an app_rate_limited envelope does not end the process', async () => {
   await person.slash('help');
   await person.waitForMessage(/zones/);
 });
-
-test.each(['PORT', 'METRICS_PORT'])(
-  'a taken %s ends the start with the port and the variable',
-  async (variable) => {
-    const taken = createServer();
-    await once(taken.listen(0), 'listening');
-    const port = String((taken.address() as AddressInfo).port);
-    const bot = begin({ [variable]: port });
-    expect(await bot.exited).toBe(1);
-    expect(bot.output()).toContain(
-      `Port ${port} cannot be used (EADDRINUSE).\nSet ${variable} to a free one.`,
-    );
-    taken.close();
-  },
-);
 
 test('npm start passes the signal on: the bot ends with it, its directory free for the next', async () => {
   const own = { ...env, PATH: process.env['PATH'] ?? '' };

@@ -56,9 +56,9 @@ test('/metrics is on METRICS_PORT, beside health alone', async () => {
   expect(await statusOf(`${env.PUBLIC_URL}/readyz`)).toBe(200);
 });
 
-const createOwnWeb = (port: number) =>
+const createOwnWeb = (ports: { readonly port: number; readonly metricsPort?: number }) =>
   createWeb({
-    port,
+    ...ports,
     isPublic: false,
     egress: createEgress({ log: createMemoryLog() }),
     log: createMemoryLog(),
@@ -66,11 +66,21 @@ const createOwnWeb = (port: number) =>
     unready: () => Promise.reject(new Error('broken')),
   });
 
-test('a port that is taken is named at the start, and a request that fails is answered', async () => {
-  await expect(createOwnWeb(port).listen()).rejects.toThrow(
-    expect.objectContaining({ name: 'UserError', message: expect.stringContaining(String(port)) }),
-  );
-  const own = createOwnWeb(0);
+test.each([
+  ['PORT', { port }],
+  ['METRICS_PORT', { port: 0, metricsPort: port }],
+])('a taken %s is named at the start, with its variable', async (variable, ports) => {
+  const own = createOwnWeb(ports);
+  await expect(own.listen()).rejects.toMatchObject({
+    name: 'UserError',
+    message: expect.stringContaining(String(port)),
+    hint: expect.stringContaining(` ${variable} `),
+  });
+  await own.close(Promise.resolve());
+});
+
+test('a request that fails is answered', async () => {
+  const own = createOwnWeb({ port: 0 });
   expect(await statusOf(`http://127.0.0.1:${await own.listen()}/readyz`)).toBe(500);
   await own.close(Promise.resolve());
 });
