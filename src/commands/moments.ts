@@ -61,6 +61,8 @@ const months = 'january february march april may june july august september octo
 );
 export const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?|y(?:ears?)?)';
 export const weekday = `(?:${weekdays.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|tues|thurs?)`;
+/** Zones had other offsets before. */
+const year = '(?:19|20)\\d{2}';
 export const month = `(?:${months.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`;
 
 /** What people and programs write, in the words of the grammar. In this order. */
@@ -313,7 +315,7 @@ function readMonth(words: string, today: string): readonly [string, string] | un
   return [find(year), toUtcDay(new Date(Date.UTC(year, month, 0)))];
 }
 
-const onMonth = new RegExp(`^(last |this )?(${months.join('|')}|${month}(?= \\d{4}$))(?: (\\d{4}))?$`, 'u');
+const onMonth = new RegExp(`^(last |this )?(${months.join('|')}|${month}(?= \\d{4}$))(?: (${year}))?$`, 'u');
 
 /** ISO weeks: `2026-W47`, `week 47`, `kw47`, `week 47 2026`, and a day of one, `2026-W47-3`. */
 function readWeek(words: string, today: string): readonly [string, string] | undefined {
@@ -335,10 +337,10 @@ const isMonth = new RegExp(`^${month}$`, 'u');
 
 /** Year, month and day; without a year the nearest one. */
 function readDate(words: string, today: string): [number, number, number] | undefined {
-  const [, year, , month, date] = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words) ?? [];
+  const [, year, , month, date] = /^((?:19|20)\d{2})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words) ?? [];
   if (year) return [Number(year), Number(month), Number(date)];
   const [, before, name, behind, named] =
-    /^(?:(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?)?([a-z]{3,9})(?:\.? (\d{1,2})(?:st|nd|rd|th)?)?(?:,? (\d{4}))?$/u.exec(
+    /^(?:(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?)?([a-z]{3,9})(?:\.? (\d{1,2})(?:st|nd|rd|th)?)?(?:,? ((?:19|20)\d{2}))?$/u.exec(
       words,
     ) ?? [];
   if (name === undefined || !isMonth.test(name) || (before ?? behind) === undefined) return undefined;

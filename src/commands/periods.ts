@@ -135,8 +135,9 @@ function assertOnly(typed: string, rest: Line & { readonly isBehind: boolean }, 
   if (period && !beforePeriod.test(subject.at(-1) ?? '')) {
     const other = list.filter((word) => !subject.includes(word)).join(' ');
     const asked = { ...clock, typed, subject: subject.join(' ') };
-    const both = `I read two periods: ${formatCode(other, 40)} and ${formatCode(typed, 40)}.`;
-    throw refuse(asked, both, 'Type one. A name that reads like a time goes in quotes.', [other, typed]);
+    const both = [other, typed].map((words) => words.replace(/^(?:in|on|for|of) /iu, ''));
+    const message = `I read two periods: ${both.map((words) => formatCode(words, 40)).join(' and ')}.`;
+    throw refuse(asked, message, 'Type one. A name that reads like a time goes in quotes.', both);
   }
   const words = isBehind ? list.toReversed() : list;
   const ends = words.findIndex((word) => !(isBehind ? beforePeriod : behindPeriod).test(word));
@@ -202,7 +203,7 @@ function findDates(typed: string, today: string): string[] {
 
 /** Beside a period they belong to it. */
 const beforePeriod = new RegExp(
-  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|first|second|third|half|quarter|past|last|next|this|earl(?:y|ier)|later?|mid|end|every|whole|weeks?|months?|days?|hours?|minutes?|ago|of|noon|midnight|night|${weekday},?|${month}|${counts.join('|')}|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
+  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|first|second|third|half|quarter|past|last|next|this|earl(?:y|ier)|later?|mid|start|beginning|end|every|whole|weeks?|months?|days?|hours?|minutes?|ago|of|noon|midnight|night|${weekday},?|${month}|${counts.join('|')}|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
   'iu',
 );
 const behindPeriod =

@@ -311,7 +311,7 @@ describe('subject and period', () => {
 test.each([
   ['shop week 47 yesterday', ['errors shop week 47', 'errors shop yesterday']],
   ['24h shop yesterday', ['errors shop 24h', 'errors shop yesterday']],
-  ['shop last week of november', ['errors shop last week', 'errors shop of november']],
+  ['shop last week of november', ['errors shop last week', 'errors shop november']],
   ['shop first week of november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop early november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop half past ten', ['errors shop half past ten for 1h', 'errors shop since half past ten']],

@@ -57,6 +57,8 @@ test.each([
   ['export last hour 501 in #ops', '501', 1],
   ['export #501 for 3h to <#C0OPS0000|ops>', '501', 3],
   ['events last 6h 501 here', '501', 6],
+  ['export ５０１ – yesterday 10:00 for 2h in #ops', '501', 2],
+  ['export 501 yesterday 10-11am UTC in #ops', '501', 1],
   [`export 501 ${twoDaysAgo} in #ops`, '501', 24],
   ['export in #ops', '', 24],
 ])('%s fills in zone, window and channel', async (words, zone, hours) => {
@@ -76,6 +78,9 @@ test.each([
   'export 501 last 6h in <#C0NOSUCH0>',
   'export 501 2020-01-01',
   'export 501 yesterday 12:00..10:00',
+  'export 501 9-5',
+  'export 501 yesterday noon',
+  'export 501 24h yesterday',
 ])('what cannot be read of %s is told above the form', async (words) => {
   const person = await alicesForm(words);
   expect(readProblem(person.modal())).toMatchSnapshot();
