@@ -31,7 +31,7 @@ const usageSummary = z.object({
   status: text.transform((status) => status?.trim().toLowerCase() || undefined),
 });
 
-/** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read. */
+/** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read; `unreadPoints`: others. */
 export type AppSummary = Awaited<ReturnType<ReturnType<typeof createApps>['summary']>>;
 
 const appIdKind: IdKind = {
@@ -47,7 +47,9 @@ export function createApps(send: Send) {
         const { latencyChart, ...members } = readAnswer(reply, await reply.json(), usageSummary, ['status']);
         const points = readChart(latencyChart);
         const unknownChart = describeUnknownForm(latencyChart, points);
-        return { ...omitMissing({ ...members, unknownChart }), latencyChart: points };
+        const unread = readMap(latencyChart).length - points.length;
+        const unreadPoints = points.length > 0 && unread > 0 ? unread : undefined;
+        return { ...omitMissing({ ...members, unknownChart, unreadPoints }), latencyChart: points };
       });
     },
   };

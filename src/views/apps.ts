@@ -8,6 +8,7 @@ import { commandButton, type PanelPages, panelButton, replacingButton, selectOf 
 import { maxPoints, renderChart } from './blocks/chart.ts';
 import {
   formatBytes,
+  formatCount,
   formatMoment,
   formatNumber,
   formatShortDay,
@@ -63,6 +64,7 @@ export function renderApp({ id, name, app, zones = [], panel, asOf }: App): Mess
     ],
     notes: [
       app.unknownChart && unknownForm,
+      app.unreadPoints && `${formatCount(app.unreadPoints, 'point')} of latency could not be read`,
       ...facts,
       `as of ${latency.endsWith('UTC') ? formatUtc(asOf) : formatMoment(asOf, '{time}')}`,
     ],

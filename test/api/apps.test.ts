@@ -56,7 +56,8 @@ test('keys that are no times stay as text, behind those that are', async () => {
   const cdn = await startStubCdn(() => ({
     latencyChart: { noon: 3, '01-08-2026': 2, '2026-08-01': 1, bad: 'x', none: null },
   }));
-  const { latencyChart } = await cdn.client().apps.summary('a');
+  const { latencyChart, unreadPoints } = await cdn.client().apps.summary('a');
+  expect(unreadPoints).toBe(2);
   expect(latencyChart).toEqual([
     { label: '2026-08-01', at: first, latency: 1 },
     { label: '01-08-2026', latency: 2 },

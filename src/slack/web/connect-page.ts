@@ -11,6 +11,7 @@ import {
   tokenShape,
 } from '../../auth/keys/tokens.ts';
 import { accessKey, checkKey, linkKey } from '../../commands/connect.ts';
+import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { hasSecret } from '../../secrets/key-in-text.ts';
 import type { Secret } from '../../secrets/secret.ts';
@@ -189,7 +190,7 @@ export function createConnectPage(options: ConnectPageOptions) {
       const page = await visited.catch((error: unknown) => {
         const { message, hint = '', reference } = explainFailure(error, failed, log);
         const text = `${stripMarkup(message)} ${stripMarkup(hint)} Reference ${reference}`;
-        return pages.notice(500, 'That did not work', text);
+        return pages.notice(error instanceof UserError ? 403 : 500, 'That did not work', text);
       });
       // The path is a secret and is never logged.
       if (page.status >= 400 && !isGuess) log.info({ status: page.status }, 'a key page refused something');

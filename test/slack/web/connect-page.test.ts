@@ -96,7 +96,7 @@ test('a link of a workspace without the app, or one that is not listed any more,
   const other = await fetchPage(await listed.createLink(otherAlice));
   await harness.uninstall();
   const removed = await fetchPage(url);
-  expect([unlisted, other, removed].map(({ status }) => status)).toEqual([500, 200, 500]);
+  expect([unlisted, other, removed].map(({ status }) => status)).toEqual([403, 200, 403]);
   expect(unlisted.html + removed.html).not.toContain('accessKey');
   await expect(harness.keyStore.reveal(alice)).rejects.toBeInstanceOf(UserError);
 });
@@ -108,7 +108,7 @@ test('a key that is checked while the app is uninstalled is not linked', async (
   const sent = submitForm(form.action, { ...form.fields, accessKey: harness.cdn.key });
   await expect.poll(() => harness.cdn.requests.length).toBe(1);
   await harness.uninstall();
-  expect((await sent).status).toBe(500);
+  expect((await sent).status).toBe(403);
   expect(await harness.keyStore.describe(alice)).toBeUndefined();
 });
 
