@@ -1,5 +1,5 @@
 import { type InstallationStore, InstallProvider } from '@slack/oauth';
-import { type Logger, WebClient, type WebClientOptions } from '@slack/web-api';
+import { ErrorCode, type Logger, WebClient, type WebClientOptions } from '@slack/web-api';
 import { z } from 'zod';
 import type { Installation } from '../auth/identity.ts';
 import { NotInstalledError } from '../auth/installations.ts';
@@ -7,7 +7,7 @@ import type { KeyStore } from '../auth/keys/key-store.ts';
 import { isDatabaseLost, UserError } from '../errors.ts';
 import { createCache } from '../lib/cache.ts';
 import { explainNetworkFailure } from '../lib/network-failure.ts';
-import { readCode } from '../outbox/slack-port.ts';
+import { isPassingCode, readCode } from '../outbox/slack-port.ts';
 import { Secret } from '../secrets/secret.ts';
 import { renderInstall } from '../views/connect/page.ts';
 import type { OwnWorkspace } from './sender.ts';
@@ -188,7 +188,13 @@ export function explainRefusedToken(
   howToGetIt: string,
   { error, apiUrl }: { readonly error: unknown; readonly apiUrl: string },
 ): UserError {
-  const code = readSlackError(error);
+  const isLimited = (error as { readonly code?: unknown } | undefined)?.code === ErrorCode.RateLimitedError;
+  const code = isLimited ? 'ratelimited' : readSlackError(error);
+  if (code !== undefined && isPassingCode(code))
+    return new UserError(
+      `Slack can’t check ${variable} right now (${code}).`,
+      'The token may be right: try again in a minute.',
+    );
   if (code !== undefined) return new UserError(`Slack refused ${variable} (${code}).`, howToGetIt);
   const { message, hint } = explainNetworkFailure(error, apiUrl) ?? {
     message: `Slack does not answer at ${new URL(apiUrl).host}.`,

@@ -91,6 +91,9 @@ test.each<[string, object[], string]>([
 
 test.each([
   [{ data: { error: 'invalid_auth' } }, 'invalid_auth'],
+  [{ data: { error: 'ratelimited' } }, 'ratelimited'],
+  [{ code: 'slack_webapi_rate_limited_error', retryAfter: 30 }, 'ratelimited'],
+  [{ data: { error: 'internal_error' } }, 'internal_error'],
   [{ cause: { code: 'ECONNREFUSED' } }, 'slack.test'],
   [new Error('odd'), 'slack.test'],
 ])('a start that Slack refuses with %j says what to do', (error, named) => {
