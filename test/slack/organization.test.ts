@@ -93,7 +93,7 @@ test('where Slack does not say whose person it is, nothing is answered but that'
   const person = bot.slack.as('U0IVAN000', shared, one);
   expect(readStable(await ask(person, 'whoami'))).toMatchInlineSnapshot(`
     ":warning: Slack can’t say right now who is an admin or in a user group, so this can’t be decided.
-    Try again in a minute. If it keeps happening, Slack’s reason is in the bot’s log.
+    Try again in a minute, or in a channel that no other organization reads. Slack’s reason is in the bot’s log.
     Reference <reference>"
   `);
   await expect
