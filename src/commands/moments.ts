@@ -2,7 +2,7 @@ import { isExists } from 'date-fns/isExists';
 import { parseISO } from 'date-fns/parseISO';
 import { type Instead, UserError } from '../errors.ts';
 import { toPlainSigns } from '../lib/names.ts';
-import { dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
+import { dayMs, minuteMs, shiftDay, startOfDay, toEpochMs, toUtcDay } from '../lib/time.ts';
 import { isTimeZone, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { capitalize, formatCode, join } from '../views/blocks/text.ts';
@@ -200,6 +200,7 @@ export function readPart(typed: string, asked: Asked, times = strictTime): Part 
   const now = asked.now.getTime();
   if (words === '') return undefined;
   if (words === 'now') return { at: floor(now) };
+  if (/^1\d{9}(?:\d{3})?$/u.test(words)) return { at: floor(toEpochMs(Number(words))) };
   const { day: today, minutes: clock } = toLocalTime(own?.zone ?? asked.timeZone, asked.now);
   if (words === 'this hour') {
     const minutes = Math.floor(clock / 60) * 60;

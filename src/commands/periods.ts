@@ -41,6 +41,7 @@ interface Line {
   readonly quoted?: readonly boolean[] | undefined;
 }
 
+/** What a line says, and its words without those of the period. */
 interface Split {
   readonly subject: readonly string[];
   readonly period: Period | undefined;
@@ -51,16 +52,20 @@ interface Split {
  * @throws UserError for two periods, for a day that does not exist, is unclear or has not begun, and for words of time that say no period
  */
 export function splitPeriod(line: Line, clock: PeriodClock): Split {
-  return splitFirst(line, clock, (typed, rest) => {
-    assertOnly(typed, rest, clock);
-  });
+  const { subject, period, typed = '', names, isBehind = false } = splitFirst(line, clock);
+  if (!period) return { subject, period };
+  assertOnly(typed, { list: subject, quoted: names }, isBehind, clock);
+  // `shop – yesterday`
+  return { subject: subject.filter((word) => /[\p{L}\p{N}]/u.test(word)), period };
 }
 
-function splitFirst(
-  { list, quoted }: Line,
-  clock: PeriodClock,
-  check?: (typed: string, rest: Line & { readonly isBehind: boolean }) => void,
-): Split {
+interface FirstSplit extends Split {
+  readonly typed?: string;
+  readonly names?: readonly boolean[] | undefined;
+  readonly isBehind?: boolean;
+}
+
+function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
   const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
   const without = (from: number, to: number): string[] => [...list.slice(0, from), ...list.slice(to)];
   const findUnclear = (from: number, to: number): number =>
@@ -78,9 +83,7 @@ function splitFirst(
       const period = findPeriod(typed, clock, subject.join(' '));
       if (period && findUnclear(at, at + length) === -1) {
         const names = quoted && [...quoted.slice(0, at), ...quoted.slice(at + length)];
-        check?.(typed, { list: subject, quoted: names, isBehind: at > 0 });
-        // `shop – yesterday`
-        return { subject: subject.filter((word) => /[\p{L}\p{N}]/u.test(word)), period };
+        return { subject, period, typed, names, isBehind: at > 0 };
       }
       if (!period && readMoment(typed, clock))
         throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));
@@ -125,15 +128,16 @@ export function isTimed({ list }: { readonly list: readonly string[] }): boolean
 }
 
 /** @throws UserError where the words beside a period are another one, or belong to it and are not understood. */
-function assertOnly(typed: string, rest: Line & { readonly isBehind: boolean }, clock: PeriodClock): void {
-  const { list, quoted, isBehind } = rest;
-  const at = isBehind ? list.length - 1 : 0;
-  const beside = list[at] ?? '';
-  if (quoted?.[at] || list.length === 0) return;
-  const { subject, period } = list.length > 1 ? splitFirst(rest, clock) : { subject: list };
+function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, clock: PeriodClock): void {
+  const beside = list.at(isBehind ? -1 : 0) ?? '';
+  if (list.length === 0 || quoted?.at(isBehind ? -1 : 0)) return;
+  const {
+    subject,
+    period,
+    typed: other = '',
+  } = list.length > 1 ? splitFirst({ list, quoted }, clock) : { subject: list, period: undefined };
   // `first week of november`
   if (period && !beforePeriod.test(subject.at(-1) ?? '')) {
-    const other = list.filter((word) => !subject.includes(word)).join(' ');
     const asked = { ...clock, typed, subject: subject.join(' ') };
     const both = [other, typed].map((words) => words.replace(/^(?:in|on|for|of) /iu, ''));
     const message = `I read two periods: ${both.map((words) => formatCode(words, 40)).join(' and ')}.`;
@@ -155,8 +159,8 @@ function assertOnly(typed: string, rest: Line & { readonly isBehind: boolean }, 
 
 /** `3am`, `yesterday at 15:00`, `5 minutes ago`: no length. */
 function readMoment(typed: string, clock: PeriodClock): Part | undefined {
-  // `what fails now`
-  if (typed.length > mostCharacters || /^now$/iu.test(typed)) return undefined;
+  // `what fails now`, an id
+  if (typed.length > mostCharacters || /^(?:now|\d+)$/iu.test(typed)) return undefined;
   const part = readPart(clean(typed), { ...clock, typed, subject: '' });
   return part && isMoment(part) ? part : undefined;
 }

@@ -88,7 +88,8 @@ const periods = `
   2026-11-20T10:00:00.000Z..2026-11-20T12:00:00.000Z / 2026-11-20T10:00:00Z/2026-11-20T12:00:00Z /
   10am-12pm UTC yesterday / 20/Nov/2026:10:00:00 +0000 to 20/Nov/2026:12:00:00 +0000 /
   Fri, 20 Nov 2026 10:00:00 GMT to Fri, 20 Nov 2026 12:00:00 GMT /
-  20261120T100000Z..20261120T120000Z / Fri Nov 20 10:00:00 UTC 2026 to Fri Nov 20 12:00:00 UTC 2026
+  20261120T100000Z..20261120T120000Z / Fri Nov 20 10:00:00 UTC 2026 to Fri Nov 20 12:00:00 UTC 2026 /
+  1795168800..1795176000 / from 1795168800000 to 1795176000000
 11-20T10:00 11-21T12:00 ← since 2026-11-20T10:00Z
 11-20T11:00 11-21T12:00 ← yesterday since noon
 11-20T11:00 11-20T13:00 ← yesterday noon until 2:00
@@ -298,6 +299,7 @@ describe('subject and period', () => {
     ['"last week" yesterday', 'last week', '11-19T23:00'],
     ['shop 2', 'shop 2', undefined],
     ['shop now', 'shop now', undefined],
+    ['1795168800', '1795168800', undefined],
     ['shop – yesterday', 'shop', '11-19T23:00'],
     ['shop | 24h', 'shop', '11-20T12:00'],
     ['first yesterday', 'first', '11-19T23:00'],
