@@ -15,7 +15,6 @@ export const says = {
   /** The error of a field with a CDN key in it. */
   noKeysHere:
     'This looks like a CDN key. Remove it: nothing was kept. Keys go into /cdn connect and nowhere else.',
-  readingErrors: /^Origin errors\nReading the/m,
   /** Whom a page connects a key for. */
   keyFor: (name: string, domain: string) => `@${name} in ${domain}.slack.com`,
   /** The headings of the page for keys. */
