@@ -8,7 +8,6 @@ import {
   readKeyTime,
   readMap,
   readNumber,
-  text,
 } from './http/lenient.ts';
 import { checkTextId, type IdKind, pathOf } from './http/paths.ts';
 import type { Send } from './http/request.ts';
@@ -28,7 +27,15 @@ const usageSummary = z.object({
   monthlyCost: count,
   latencyChart: z.unknown().optional(),
   // An open set: unknown, active, progressing, inactive, failing, suspended.
-  status: text.transform((status) => status?.trim().toLowerCase() || undefined),
+  status: z
+    .union([z.string(), z.number()])
+    .nullish()
+    .transform(
+      (status) =>
+        String(status ?? '')
+          .trim()
+          .toLowerCase() || undefined,
+    ),
 });
 
 /** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read; `unreadPoints`: others. */

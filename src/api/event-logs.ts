@@ -70,7 +70,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
 }
 
 const maxRefusalLength = 65_536;
-const isObjectStart = /^\s*\{/u;
+const documentStart = /^\s*[{<]/u;
 const separator = /\S\s*[,;\t\n]/u;
 
 async function readFileReply(reply: Reply) {
@@ -85,12 +85,12 @@ async function readFileReply(reply: Reply) {
   for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
     text += decoder.decode(next.value, { stream: true });
-    if (text.length >= maxRefusalLength || (separator.test(text) && !isObjectStart.test(text))) break;
+    if (text.length >= maxRefusalLength || (separator.test(text) && !documentStart.test(text))) break;
   }
-  const refusal = next.done && isObjectStart.test(text) ? parseJson(text) : undefined;
+  const refusal = next.done && documentStart.test(text) ? parseJson(text) : undefined;
   const isRefusal = readErrorBody(refusal).kind !== 'none';
   // A document, a word or nothing at all is no table. A 202 comes before the file exists: its body is something else.
-  const isOther = isObjectStart.test(text) || (next.done && !separator.test(text.trim()));
+  const isOther = documentStart.test(text) || (next.done && !separator.test(text.trim()));
   if (isRefusal || isOther || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();
     throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');

@@ -69,9 +69,15 @@ test.each([
   ['null members', { averageLatency: null, latencyChart: null, status: null }],
   ['nothing', {}],
   ['an empty chart', { latencyChart: {} }],
+  ['an empty status', { status: ' ' }],
 ])('%s means nothing was reported', async (_, body) => {
   const cdn = await startStubCdn(() => body);
   expect(await cdn.client().apps.summary('a')).toEqual({ latencyChart: [] });
+});
+
+test('a status that is a number is shown as one', async () => {
+  const cdn = await startStubCdn(() => ({ status: 5 }));
+  expect(await cdn.client().apps.summary('a')).toMatchObject({ status: '5' });
 });
 
 const deleteVolume = (cdn: StubCdn) => cdn.client().volumes.deleteAll(volumePath('app1', 'my-data'));

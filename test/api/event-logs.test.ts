@@ -79,9 +79,18 @@ test.each<[string, number, string, string]>([
   ['a web page', 200, '<!DOCTYPE html><p>Sign in', 'text/html'],
   ['a file that is not made yet', 202, '', 'text/csv'],
   ['a redirect', 302, '', 'text/csv'],
-  ...['', ' \r\n', '\uFEFF', '[]', '{}', 'null', '"none"', '{"logs":null}', '{"error":{"code":5,"a":1}}'].map(
-    (body): [string, number, string, string] => [JSON.stringify(body), 200, body, 'text/csv'],
-  ),
+  ...[
+    '',
+    ' \r\n',
+    '\uFEFF',
+    '[]',
+    '{}',
+    'null',
+    '"none"',
+    '{"logs":null}',
+    '<Error>\na,b</Error>',
+    '{"error":{"code":5,"a":1}}',
+  ].map((body): [string, number, string, string] => [JSON.stringify(body), 200, body, 'text/csv']),
   ['a long document', 200, `{"logs":"${'x'.repeat(100_000)}"}`, 'application/json'],
 ])('%s with status %i is no file of events', async (_, status, body, contentType) => {
   const cdn = await answerAlways(status, body, { 'content-type': contentType });

@@ -67,11 +67,12 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
   };
 }
 
-/** Either member may be missing, since the specification has neither. */
+/** Either member may be missing, since the specification has neither. One in another form is no whole list. */
 function hasMore(document: unknown): boolean {
   if (!isObject(document)) return false;
   const { hasMoreData: more, continuationToken: token } = document;
-  return flag.safeParse(more).data ?? (typeof token === 'string' && token !== '');
+  const { success, data } = flag.safeParse(more);
+  return !success || (data ?? (typeof token === 'string' && token !== ''));
 }
 
 const record = z.object({

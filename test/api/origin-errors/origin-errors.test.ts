@@ -134,7 +134,7 @@ test.each([
   [{ continuationToken: 'next' }, true],
   [{ hasMoreData: null, continuationToken: 'next' }, true],
   [{ hasMoreData: false, continuationToken: 'next' }, false],
-  [{ hasMoreData: 'later', continuationToken: '' }, false],
+  [{ hasMoreData: 'later', continuationToken: '' }, true],
 ])('beside %j the log has more: %j', async (members, more) => {
   expect((await entriesOf({ logs: [entry], ...members })).day.moreExist).toBe(more);
 });
