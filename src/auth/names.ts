@@ -1,4 +1,4 @@
-import { cleanName, looksLikeId, toNameKey } from '../lib/names.ts';
+import { cleanName, looksLikeId, toNameKey, trimZeros } from '../lib/names.ts';
 import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
@@ -63,7 +63,8 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     },
     /** The id that a typed word names, else the word itself. */
     async resolve(person: Person, kind: NamedKind, typed: string): Promise<string> {
-      if (looksLikeId(typed)) return typed;
+      // The ID of an app is any text.
+      if (looksLikeId(typed)) return kind === 'app' ? typed : trimZeros(typed);
       const tenant = tenantId(person);
       const wanted = toNameKey(typed);
       const all = (await list(tenant)).filter((one) => one.kind === kind);

@@ -3,7 +3,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import { type NamedKind, namedKinds } from '../auth/names.ts';
 import { UserError } from '../errors.ts';
-import { cleanName, looksLikeId, mixesAlphabets, toNameKey } from '../lib/names.ts';
+import { cleanName, looksLikeId, mixesAlphabets, toNameKey, trimZeros } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCount } from '../views/blocks/format.ts';
@@ -90,7 +90,8 @@ const fields = z
   .refine(({ kind, id }) => kind === 'app' || /^\d{1,19}$/u.test(id), {
     path: ['id'],
     error: 'This ID is a whole number, such as 501.',
-  });
+  })
+  .transform((given) => (given.kind === 'app' ? given : { ...given, id: trimZeros(given.id) }));
 
 interface Given extends z.output<typeof fields> {
   readonly was?: string | null;

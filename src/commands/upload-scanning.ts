@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimZeros } from '../lib/names.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { menu } from '../views/blocks/menu.ts';
 import * as views from '../views/upload-scanning.ts';
@@ -8,7 +9,8 @@ import { rememberUse, resolveId, withKnownIds } from './names.ts';
 const shieldZoneId = z
   .string({ error: 'Type the ID of a shield zone.' })
   .trim()
-  .regex(/^\d{1,10}$/u, { error: 'An ID is a whole number, such as 501. It is not the pull zone’s ID.' });
+  .regex(/^\d{1,10}$/u, { error: 'An ID is a whole number, such as 501. It is not the pull zone’s ID.' })
+  .transform(trimZeros);
 
 /** Shield zones that have a name or were looked at before: no specified operation lists them. */
 const shieldPicker: Picker = withKnownIds('shield', {

@@ -1,6 +1,11 @@
 // Characters that nobody sees: controls, joiners, marks of direction, fillers. U+2800 is an empty Braille pattern.
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
+/** `0301` → `301`. */
+export function trimZeros(id: string): string {
+  return id.replace(/^0+(?=\d+$)/u, '');
+}
+
 /** The stored and shown form of a name: one line in composed Unicode, without invisible characters. */
 export function cleanName(typed: string): string {
   return typed

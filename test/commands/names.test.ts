@@ -88,6 +88,20 @@ test('a shield zone that was looked at is offered, and a new one by its number',
   await bob.waitForMessage(({ text }) => text.includes('shop shield:'));
 });
 
+test('an id with zeros before it is the same one, in names, answers and forms', async () => {
+  await ask(alice, 'name script 0301 front');
+  expect((await ask(alice, 'name list')).reads).toContain('script 301');
+  expect((await ask(alice, 'scanning 0501')).reads).toContain('shield zone 501');
+  const forms: string[] = [];
+  for (const words of ['variable 301 12', 'variable 0301 12']) {
+    await openForm(words, 'variables:submit');
+    const form = await alice.waitForModal(({ blocks }) => JSON.stringify(blocks).includes('"301"'));
+    forms.push(form.reads);
+    await alice.closeModal();
+  }
+  expect(forms[1]).toBe(forms[0]);
+});
+
 test('only the giver or an admin changes a name', async () => {
   await ask(bob, `name app ${appIds.idle} spare`);
   await ask(alice, `name app ${appIds.idle} idle`);

@@ -2,6 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
+import { trimZeros } from '../../lib/names.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type FormResult, say } from '../../views/blocks/blocks.ts';
@@ -263,7 +264,7 @@ function readForm(fields: Fields, metadata = '{}'): forms.ExportForm {
     return value !== undefined && value.length > 0;
   };
   return {
-    shieldZoneId: text('shieldZoneId').replace(/^#/u, ''),
+    shieldZoneId: trimZeros(text('shieldZoneId').replace(/^#/u, '')),
     from: momentOf(text('from')),
     to: momentOf(text('to')),
     query: text('query'),

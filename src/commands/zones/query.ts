@@ -1,5 +1,6 @@
 import { attentionReasons, rankAttention, type Weakness, type ZoneSummary } from '../../api/zones/summary.ts';
 import { UserError } from '../../errors.ts';
+import { trimZeros } from '../../lib/names.ts';
 import { formatCount } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import {
@@ -45,8 +46,7 @@ export function readZoneQuery(words: Words): ZoneQuery {
 
 function readCarried(name: Carried, typed: string): string {
   const value = checkLength(typed.trim());
-  if (value !== '')
-    return name === 'script' || name === 'storage' ? value.replace(/^0+(?=\d+$)/u, '') : value;
+  if (value !== '') return name === 'script' || name === 'storage' ? trimZeros(value) : value;
   throw new UserError(
     `Nothing follows \`${name}:\`.`,
     name === 'origin' || name === 'host'

@@ -6,6 +6,7 @@ import { variableBody, variablePath } from '../../../api/variables.ts';
 import { tenantId } from '../../../auth/identity.ts';
 import { UserError } from '../../../errors.ts';
 import type { Json } from '../../../lib/canonical-json.ts';
+import { trimZeros } from '../../../lib/names.ts';
 import { Secret } from '../../../secrets/secret.ts';
 import { type FormResult, section } from '../../../views/blocks/blocks.ts';
 import { addFailure } from '../../../views/blocks/failure.ts';
@@ -259,7 +260,8 @@ const id = (noun: string) =>
     .string({ error: `Type the ${noun}.` })
     .trim()
     .regex(/^\d{1,19}$/, { error: `The ${noun} is a whole number.`, abort: true })
-    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an ID.' });
+    .refine((value) => BigInt(value) < 2n ** 63n, { error: 'That is too large for an ID.' })
+    .transform(trimZeros);
 const scriptIdField = id('script ID');
 
 const required = z
