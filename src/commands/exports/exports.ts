@@ -14,6 +14,7 @@ import type { Authorizer } from '../../auth/policy/authorizer.ts';
 import type { Decision } from '../../auth/policy/policy.ts';
 import { UserError } from '../../errors.ts';
 import { dayMs, hourMs, minuteMs } from '../../lib/time.ts';
+import type { DeliverPorts } from '../../outbox/deliver.ts';
 import {
   defineMessage,
   type Ended,
@@ -57,6 +58,7 @@ export const exportJob: JobRef<z.input<typeof data>> = {
 
 export interface ExportPorts {
   readonly slack: OpenSlack;
+  readonly readAudience: DeliverPorts['readAudience'];
   readonly outbox: Outbox;
   /** @throws UserError with an offer to connect where no key is linked */
   readonly cdnKey: (person: Person) => Promise<Secret>;

@@ -149,12 +149,20 @@ async function handleFailure(
     return true;
   });
   if (!isWaiting) return showOutcomeAgain(about);
+  if (!(await isForOwn(about))) return undefined;
   const pause = `${why} Trying again in ${formatDuration(retryAfterMs)}.`;
   await ports
     .slack(readPerson(row), signal)
     .update(at, renderUnderWay(one, pause))
     .catch((failure: unknown) => log.warn({ error: failure, id: one.id }, 'export pause could not be shown'));
   return undefined;
+}
+
+/** Whether progress may be shown: the channel may have come to be shared with others since the form. */
+async function isForOwn({ row, context: { ports, signal } }: Attempt): Promise<boolean> {
+  const { channel } = row;
+  const about = { signal, knownMs: audienceKnownMs };
+  return channel === null || (await ports.readAudience(readPerson(row), channel, about)) === 'own';
 }
 
 /** Late progress may have replaced the words that say so. */
@@ -215,11 +223,13 @@ function nameFile({ shieldZoneId, from, to }: ExportRequest, suffix: string): st
 
 // Slack accepts about fifty edits a minute, for all exports together.
 const reportEveryMs = 3_000;
+const audienceKnownMs = 30_000;
 
 type ProgressReporter = ReturnType<typeof startProgressReporter>;
 
 /** Shows the progress while an attempt runs, and aborts it when it has to end. */
-function startProgressReporter({ row, at, move, context }: Attempt, thread: ExportThread) {
+function startProgressReporter(about: Attempt, thread: ExportThread) {
+  const { row, at, move, context } = about;
   const { db, log, now, ports } = context;
   const one = toExportSummary(row);
   const slack = ports.slack(readPerson(row), context.signal);
@@ -233,7 +243,7 @@ function startProgressReporter({ row, at, move, context }: Attempt, thread: Expo
     const { rows, bytes, announced, sent } = thread.progress();
     if (!(await moveExport(db, move, { row_count: rows, byte_count: bytes }))) return controller.abort(taken);
     if (now().getTime() - begun > overdueMs) return controller.abort(overdue);
-    if (now().getTime() < quietUntil) return;
+    if (now().getTime() < quietUntil || !(await isForOwn(about))) return;
     const phase = bytes > 0 ? 'reading' : 'starting';
     const shown =
       toSend === undefined

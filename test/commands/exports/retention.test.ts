@@ -206,6 +206,7 @@ async function prepareAttempts(more: object = {}, signal = new AbortController()
     },
     state: async () => (await exports.find(alice, id))?.state,
     leaveAs: (state: string) => db.updateTable('exports').set({ state }).execute(),
+    postTo: (channel: string) => db.updateTable('exports').set({ channel }).execute(),
   };
 }
 
@@ -236,29 +237,37 @@ test('an export whose answer is cut off each time ends after its fourth attempt'
   expect(states).toEqual(['waiting', 'waiting', 'waiting', 'failed']);
 });
 
-test('progress is not shown again before the pause that Slack asks for is over', async () => {
-  const gathered = Promise.withResolvers<object>();
-  const reports: string[] = [];
-  const progress = () => {
-    reports.push('stored');
-    // The second report ends the export.
-    if (reports.filter((one) => one === 'stored').length === 2)
-      gathered.resolve({ rows: 0, bytes: 0, files: [] });
-    return { rows: 0, bytes: 0 };
-  };
-  const { run, state } = await prepareAttempts({
-    exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
-    slack: () => ({
-      async update() {
-        reports.push('shown');
-        throw new SlackFailure('ratelimited', { retryAfterSeconds: 60 });
-      },
-    }),
-  });
-  await run();
-  expect(await state()).toBe('done');
-  expect(reports.filter((one) => one === 'shown')).toHaveLength(1);
-});
+test.each([
+  ['own', 1],
+  ['others', 0],
+])(
+  'progress is not shown before the pause that Slack asks for is over; read by %s: %i times',
+  async (audience, shown) => {
+    const gathered = Promise.withResolvers<object>();
+    const reports: string[] = [];
+    const progress = () => {
+      reports.push('stored');
+      // The second report ends the export.
+      if (reports.filter((one) => one === 'stored').length === 2)
+        gathered.resolve({ rows: 0, bytes: 0, files: [] });
+      return { rows: 0, bytes: 0 };
+    };
+    const { run, state, postTo } = await prepareAttempts({
+      exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
+      readAudience: async () => audience,
+      slack: () => ({
+        async update() {
+          reports.push('shown');
+          throw new SlackFailure('ratelimited', { retryAfterSeconds: 60 });
+        },
+      }),
+    });
+    await postTo('C0OPS0000');
+    await run();
+    expect(await state()).toBe('done');
+    expect(reports.filter((one) => one === 'shown')).toHaveLength(shown);
+  },
+);
 
 test.each([
   ['is cancelled', 'cancelled'],
