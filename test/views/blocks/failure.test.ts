@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import { ApiError, type ApiErrorCode } from '../../../src/api/http/errors.ts';
 import { describeApiError } from '../../../src/slack/receive/failures.ts';
-import { renderFailure } from '../../../src/views/blocks/failure.ts';
+import { section } from '../../../src/views/blocks/blocks.ts';
+import { addFailure, renderFailure } from '../../../src/views/blocks/failure.ts';
+import { modal } from '../../../src/views/blocks/inputs.ts';
 import { buttons, readText } from '../../support/command-harness.ts';
 import { findMessageProblems } from '../../support/slack-limits.ts';
 
@@ -15,6 +17,13 @@ test('a failure shows the problem, the next step and a reference', () => {
   expect(readText(shown)).toMatchSnapshot('answer');
   expect(buttons(shown).size).toBe(0);
   expect(findMessageProblems(shown)).toEqual([]);
+});
+
+test('the next failure in a form takes the place of the last one', () => {
+  const form = modal({ title: 'Form' }, [section('What was typed')]);
+  const first = addFailure(form, { message: 'One.' });
+  const [second, other] = [first.modal, form].map((one) => addFailure(one, { message: 'Two.' }));
+  expect(second).toEqual(other);
 });
 
 test('the next step is a button', () => {
