@@ -18,8 +18,6 @@ export const says = {
   checkInPanel: 'Check it in the CDN’s control panel',
   restored: /^:white_check_mark: Restored the previous value of FEATURE_X/,
   nowRequired: /is now required/,
-  reportsOtherValue: /outcome unknown[^]*but reports another value/,
-  reportsOtherRule: /outcome unknown[^]*but reports it as not required/,
   noUndo: /No undo: the CDN does not reveal the previous value/,
   needsOneApproval: /needs 1 approval/,
   approved: (volumeId = '') => new RegExp(`Approved\\. It runs now[^]*${volumeId}`),

@@ -95,17 +95,6 @@ describe('a variable is set', () => {
     await team.alice.closeModal();
   });
 
-  test('an answer with another value than the sent one leaves the outcome to a person', async () => {
-    const { faults } = team.bot.cdn;
-    faults.add({ match: { method: 'POST', path: /variables/ }, overwrite: { DefaultValue: 'another' } });
-    await fill({ defaultValue: secretValue });
-    const { blocks } = await team.alice.waitForMessage(says.reportsOtherValue);
-    expect(JSON.stringify(blocks)).toContain('approvals:check');
-    faults.add({ match: { method: 'POST', path: /variables/ }, overwrite: { Required: false } });
-    await fill({ required: 'true' });
-    await team.alice.waitForMessage(says.reportsOtherRule);
-  });
-
   test('a value of 4,096 characters is typed into two inputs', async () => {
     const [first, rest] = ['a'.repeat(3000), 'b'.repeat(1096)];
     await fill({ defaultValue: first, moreValue: rest });
