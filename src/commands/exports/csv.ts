@@ -184,22 +184,16 @@ function namesAddress(name: string): boolean {
  * `replaced` gets the canonical form. Versions such as `Chrome/131.0.0.0` stay: no client address ends in two zeros.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
-  const found: string[] = [];
-  const hide = (address: string): string => `\uE000${found.push(address) - 1}\uE001`;
   const forward = text.includes('arpa') ? text.replaceAll(reversed, turnRound) : text;
-  const written = replacePlain(forward, hide);
-  const decoded = decode(written);
-  const shown = decoded === written ? written : replacePlain(decoded, hide);
-  if (found.length === 0) return text;
+  const plain = decode(forward);
+  const shown = replacePlain(plain, replaced);
   // Escapes stay where they hide no address.
-  return (shown === decoded ? written : shown).replaceAll(/\uE000(\d+)\uE001/gu, (mark, nth: string) => {
-    const address = found[Number(nth)];
-    return address === undefined ? mark : replaced(address);
-  });
+  if (shown === plain && plain !== forward) return replacePlain(text, replaced);
+  return shown === forward ? text : shown;
 }
 
 const escaped =
-  /%[\du]|&(?:#|amp;|period|colon|percnt)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
+  /%[\da-fu]|&(?:#|amp;|period|colon|percnt)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
 const characters: Readonly<Record<string, string>> = { period: '.', colon: ':', percnt: '%' };
 
 function toCharacter(_: string, hex: string | undefined, decimal?: string): string {
@@ -223,9 +217,12 @@ function decode(text: string): string {
   return decodePercent(text)
     .replaceAll(/&(?:amp;)*#(?:x([\da-f]{2,4})|(\d{2,4}));?/giu, toCharacter)
     .replaceAll(/&(period|colon|percnt);/gu, (_, name: string) => characters[name] ?? '')
-    .replaceAll(/(?:%u00|\\u00|\\x|(?<=[\da-f])=)([23][\dae])/giu, toCharacter)
+    .replaceAll(/(?:%u00|\\u00|\\x|(?<=[\da-f])=)([2346][\da-f])/giu, toCharacter)
     .replaceAll(/\\(?=[.:])|[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .replaceAll(/[^\0-~]+/gu, (signs) => toPlainSigns(signs.normalize('NFKC')))
+    .replaceAll(/[^\0-~]/gu, (sign) => {
+      const plain = toPlainSigns(sign.normalize('NFKC'));
+      return /^[\da-f.:]$/iu.test(plain) ? plain : sign;
+    })
     .replaceAll(/(?<=\d)\s*(?:[.。·∙•‧⋅]|[[({]\s*(?:\.|dot)\s*[\])}]|\sdot\s)\s*(?=\d)/giu, '.')
     .replaceAll(numericHost, (host) =>
       URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host,
@@ -287,7 +284,7 @@ const mostGroups = 9;
 const run = /(?<!\d)\d+(?:([-_.]|\[\.\])\d+)(?:\1\d+){2,}/gu;
 // Or groups with at least two colons, the last of which may be such numbers; or the groups of a name, as in `2001-db8--1.isp.example`.
 const candidate = new RegExp(
-  String.raw`${run.source}|(?:(?<!\w)[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}(?:(?:\.\d{1,3}){3})?|(?<![\da-f])[23][\da-f]{3}(?:-[\da-f]{0,4}){2,7}(?!\w)`,
+  String.raw`${run.source}|(?:(?<!\w)[\da-f]{1,4})?(?::[\da-f]{0,4}){2,}(?:(?:\.\d{1,3}){3})?|(?<![\da-f])(?:[23][\da-f]|f[c-e])[\da-f]{2}(?:-[\da-f]{0,4}){2,7}(?!\w)`,
   'giu',
 );
 
