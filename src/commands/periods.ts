@@ -11,7 +11,6 @@ import {
   type Asked,
   amounts,
   clean,
-  counts,
   findZone,
   floor,
   hour,
@@ -94,6 +93,9 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
   return { subject: list, period: undefined };
 }
 
+const unreadTime =
+  /^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$/iu;
+
 /** The zone and the period of a typed line. @throws UserError for words that are not a time. */
 export function splitZone(
   words: Line,
@@ -103,11 +105,9 @@ export function splitZone(
   const [first = '', ...others] = subject.filter((word) => !/^(?:zone|id)$/iu.test(word));
   const rest = others.join(' ');
   const isTime =
-    /\d/u.test(rest) ||
-    beforePeriod.test(others.at(-1) ?? '') ||
-    findClosest(rest, ['today', 'yesterday'], 1).length > 0;
+    /\d/u.test(rest) || unreadTime.test(rest) || findClosest(rest, ['today', 'yesterday'], 1).length > 0;
   if (!period && !words.quoted?.includes(true) && (isTime || /\d:\d\d|^\d{1,2}[ap]m$/iu.test(first)))
-    throw beforePeriod.test(first)
+    throw partOfSpan.test(first)
       ? createPeriodError(`${first} ${rest}`, clock)
       : createPeriodError(rest || first, clock, rest === '' ? '' : first);
   return { zone: subject.join(' '), period };
@@ -137,14 +137,17 @@ function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, cl
     typed: other = '',
   } = list.length > 1 ? splitFirst({ list, quoted }, clock) : { subject: list, period: undefined };
   // `first week of november`
-  if (period && !beforePeriod.test(subject.at(-1) ?? '')) {
+  const isPart = (word: string): boolean =>
+    (isBehind ? beforePeriod : behindPeriod).test(word) ||
+    (isBehind && startsWithSpan.test(typed) && partOfSpan.test(word));
+  if (period && !isPart(subject.at(-1) ?? '')) {
     const asked = { ...clock, typed, subject: subject.join(' ') };
     const both = [other, typed].map((words) => words.replace(/^(?:in|on|for|of) /iu, ''));
     const message = `I read two periods: ${both.map((words) => formatCode(words, 40)).join(' and ')}.`;
     throw refuse(asked, message, 'Type one. A name that reads like a time goes in quotes.', both);
   }
   const words = isBehind ? list.toReversed() : list;
-  const ends = words.findIndex((word) => !(isBehind ? beforePeriod : behindPeriod).test(word));
+  const ends = words.findIndex((word) => !isPart(word));
   const count = ends === -1 ? words.length : ends;
   const others = isBehind ? list.slice(0, -count) : list.slice(count);
   const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(beside);
@@ -205,11 +208,14 @@ function findDates(typed: string, today: string): string[] {
   return [...new Set(found)].filter((day) => day <= today);
 }
 
-/** Beside a period they belong to it. */
+/** Beside a period they belong to it; of a month or week also its halves. Others may end a name: `Blog Two`. */
 const beforePeriod = new RegExp(
-  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|first|second|third|half|quarter|past|last|next|this|earl(?:y|ier)|later?|mid|start|beginning|end|every|whole|weeks?|months?|days?|hours?|minutes?|ago|of|noon|midnight|night|${weekday},?|${month}|${counts.join('|')}|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
+  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|${weekday},?|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
   'iu',
 );
+const partOfSpan =
+  /^(?:first|second|third|last|half|quarter|early|late|mid|start|beginning|end|week|of|the)$/iu;
+const startsWithSpan = new RegExp(`^(?:of |in )?(?:the )?(?:${month}|week|month|year)\\b`, 'iu');
 const behindPeriod =
   /^(?:ago|and|or|to|until|till|before|after|night|morning|evening|noon|midnight|\d{1,2}:\d.*|\d{1,2}[ap]m|[A-Z]{2,4}T|UTC|GMT)$/u;
 

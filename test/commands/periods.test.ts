@@ -299,6 +299,8 @@ describe('subject and period', () => {
     ['"last week" yesterday', 'last week', '11-19T23:00'],
     ['shop 2', 'shop 2', undefined],
     ['shop now', 'shop now', undefined],
+    ['Blog Two 24h', 'Blog Two', '11-20T12:00'],
+    ['my half today', 'my half', '11-20T23:00'],
     ['1795168800', '1795168800', undefined],
     ['shop – yesterday', 'shop', '11-19T23:00'],
     ['shop | 24h', 'shop', '11-20T12:00'],

@@ -14,6 +14,8 @@ const zones = [
   zone({ Id: 302, Name: 'my old images' }),
   zone({ Id: 303, Name: 'video:live' }),
   zone({ Id: 304, Name: 'week 47' }),
+  zone({ Id: 305, Name: 'Blog Two' }),
+  zone({ Id: 306, Name: 'other', Hostnames: [host(4, 'blog.example.com')] as never }),
   zone({ Id: 7, Name: 'seven' }),
 ];
 
@@ -35,6 +37,7 @@ const spellings = [
   ['müller.example,', 'umlaut'],
   ['７', 'seven'],
   ['shop: big images', 'shop: big images'],
+  ['Blog Two', 'Blog Two'],
 ];
 
 // Two names in a row need quotes.
