@@ -101,7 +101,7 @@ test('another condition has other fields, and trying it shows the figures to its
   expect(bot.slack.problems).toEqual([]);
 });
 
-test('an alert for a channel of several organizations, or with groups that its maker is not in, is not saved', async () => {
+test('an alert for a channel without the bot or of several organizations, or with groups that its maker is not in, is not saved', async () => {
   await onCall.slash('alert new disabled');
   let form = await onCall.waitForModal('alerts:submit');
   const submit = async (values: Record<string, unknown>): Promise<string[]> => {
@@ -111,6 +111,8 @@ test('an alert for a channel of several organizations, or with groups that its m
     );
     return readStable(form).split('\n').slice(0, 2);
   };
+  expect(await submit({ channel: 'C0RANDOM0' })).toMatchSnapshot('without the bot');
+  expect(JSON.stringify(form.state)).toContain('C0RANDOM0');
   expect(await submit({ channel: 'C0SHARED0' })).toMatchSnapshot('shared');
   await onCall.suggest('groups', 'o');
   await onCall.choose('groups', ['S0OPERATE', 'S0APPROVE']);

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { connect, useBot } from '../../../support/bot.ts';
-import { readText } from '../../../support/command-harness.ts';
-import { answers, isBack, offers, readDigest, says } from './words.ts';
+import { answers, offers, readDigest, says } from './words.ts';
 
 const env = { ADMIN_USER_IDS: 'U0CAROL00' };
 const bot = await useBot({ zones: 8, env }, ['U0ALICE00', 'U0BOB0000']);
@@ -51,19 +50,6 @@ test('a digest is ordered in a form, previewed privately, announced, and run at 
   await bob.press('digests:look', { ts: post.ts });
   expect((await bob.waitForModal('digests:previewed')).reads).toMatch(/8 zones/);
   expect(bot.slack.problems).toEqual([]);
-});
-
-test('where the bot cannot write nothing is saved, and the form keeps what was filled in', async () => {
-  await alice.slash('digest new');
-  await alice.waitForModal('digests:submit');
-  const sent = alice.modal();
-  await alice.submit({ channel: 'C0RANDOM0', time: '07:15' });
-  const again = await alice.waitForModal(isBack(sent));
-  expect(readText({ blocks: again.blocks.slice(0, 1) })).toMatchSnapshot();
-  await alice.submit({ channel: 'C0DEPLOY0' });
-  const saved = await alice.waitForModal('digests:done');
-  expect(saved.reads).toMatch(/at 07:15/);
-  await alice.closeModal();
 });
 
 test('its owner and an admin without a key pause, resume, run and delete it; nobody else does', async () => {

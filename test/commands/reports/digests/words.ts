@@ -1,6 +1,5 @@
 import { findElements } from '../../../../simulator/slack/block-ids.ts';
 import type { VisibleMessage } from '../../../../simulator/slack/messages.ts';
-import type { VisibleView } from '../../../../simulator/slack/views.ts';
 import { describePause, type PauseReason } from '../../../../src/views/reports/report.ts';
 import { readStable } from '../../../support/words.ts';
 
@@ -44,9 +43,3 @@ export function offers({ blocks }: Pick<VisibleMessage, 'blocks'>, actionId: str
     ({ element }) => element['action_id'] === actionId && element['value'] === value,
   );
 }
-
-/** The form that came back after it was sent: another one than `sent`. */
-export const isBack =
-  (sent: VisibleView | undefined) =>
-  ({ callback_id: id, hash }: VisibleView): boolean =>
-    id === 'digests:submit' && hash !== sent?.hash;
