@@ -94,7 +94,7 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
 }
 
 const unreadTime =
-  /^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$/iu;
+  /^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$| ago$/iu;
 
 /** The zone and the period of a typed line. @throws UserError for words that are not a time. */
 export function splitZone(

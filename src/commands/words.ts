@@ -41,6 +41,10 @@ const quotes = new Map(
     .map(([opening = '', ...closing]) => [opening, closing.join('')]),
 );
 
+const marks = [...quotes].flat().join('');
+/** `<…>` and `name:"…"` are not split. */
+const held = new RegExp(`[a-z-]+[:=][${marks}][^${marks}]*[${marks}](?!\\S)|(?:<[^<>]*>|\\S)+`, 'iuy');
+
 /** Keeps parsing fast whatever is pasted. */
 const maxLength = 4000;
 
@@ -137,9 +141,7 @@ function findClosingQuote(text: string, at: number): number | undefined {
   return undefined;
 }
 
-/** `<…>` and `name:"…"` are not split. */
 function readWord(text: string, at: number): string {
-  const held = /[a-z-]+[:=](?:"[^"]*"|“[^”]*”)|(?:<[^<>]*>|\S)+/iuy;
   held.lastIndex = at;
   return held.exec(text)?.[0] ?? text.charAt(at);
 }
@@ -156,9 +158,10 @@ function decodeMarkup(text: string): string {
 }
 
 function stripQuotes(text: string): string {
-  const inner = /^(?:"([^"]*)"|“([^”]*)”)$/u.exec(text);
-  return inner ? (inner[1] ?? inner[2] ?? '') : text;
+  return inQuotes.exec(text)?.[1] ?? text;
 }
+
+const inQuotes = new RegExp(`^[${marks}]([^${marks}]*)[${marks}]$`, 'u');
 
 /** Before a line: bullets, numbers, quotes, arrows, emoji, other people, a greeting, the bot’s own name. */
 const before = new RegExp(
@@ -177,7 +180,6 @@ const before = new RegExp(
 /** Behind a line: thanks, and the end of a sentence. */
 const behind =
   /[\s,–—-]+(?:please|pls|thanks|thank you|thx)[.!]*$|\s+(?::[\w+-]+:|\p{Extended_Pictographic}|\uFE0F)+$|(?<=[^\s.!?,;…])[.!?,;…]+$/iu;
-const marks = [...quotes].flat().join('');
 /** Around a line: code, quotes and brackets; around words: bold, italics and strikethrough. */
 const around = new RegExp(
   `^(?:\`\`\`([^${marks}]+)\`\`\`|[${marks}]([^${marks}]+)[${marks}]|[([]([^()[\\]]+)[)\\]])$`,
