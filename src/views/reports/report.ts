@@ -288,7 +288,9 @@ function nameTargets(
   const [one, many] = targetNouns[type];
   const names = ids.slice(0, mostTargets).map((id) => {
     // A host is its own name.
-    const name = called[id] ?? (id.includes('.') ? id : `${one.replace(/ or .*/u, '')} ${id}`);
+    const name =
+      (Object.hasOwn(called, id) && called[id]) ||
+      (id.includes('.') ? id : `${one.replace(/ or .*/u, '')} ${id}`);
     return escapeMrkdwn(name, 60);
   });
   return join([names.join(', '), andMore(ids.length - names.length, one, many)], ' ');

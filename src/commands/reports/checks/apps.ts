@@ -3,7 +3,7 @@ import { UserError } from '../../../errors.ts';
 import { isFailing } from '../../../views/apps.ts';
 import { formatCount, formatInteger, formatNumber, pluralize } from '../../../views/blocks/format.ts';
 import { formatCell } from '../../../views/blocks/table.ts';
-import { escapeMrkdwn, formatCode, join, truncate } from '../../../views/blocks/text.ts';
+import { escapeMrkdwn, join } from '../../../views/blocks/text.ts';
 import {
   type Comparison,
   type Detail,
@@ -29,6 +29,7 @@ import {
   judgeEach,
   listMissing,
   moreThan,
+  nameTarget,
   noise,
   type Observation,
   readEach,
@@ -55,7 +56,7 @@ async function readApps(account: AccountReads, chosen: readonly string[], zoneId
 
 /** @throws UserError where the CDN reports none of them. */
 async function checkApps(
-  { account, targets }: CheckInput,
+  { account, targets, called }: CheckInput,
   wrongIf: string,
   judge: (app: AppSummary) => Pick<Judged, 'is' | 'isWrong' | 'value'>,
 ): Promise<Observation> {
@@ -63,7 +64,7 @@ async function checkApps(
   if (facts.of === 0) throw new UserError('No zone is linked to an app.', 'Edit the alert to choose apps.');
   const left = facts.of - facts.read.length - facts.failures.length;
   const limit = `not checked: an alert covers ${formatInteger(mostApps)}`;
-  return judgeEach(facts, (id) => truncate(`app ${id}`, 60), {
+  return judgeEach(facts, (id) => nameTarget('app', id, called), {
     notes: [
       ...(left > 0 ? [toNote(formatCount(left, 'further app'), limit)] : []),
       ...listMissing([], facts.skipped),
@@ -175,7 +176,7 @@ export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] 
   troubles: 'failing apps',
 
   async collect(input) {
-    const { account, targets, past, now } = input;
+    const { account, targets, called, past, now } = input;
     const facts = await readApps(account, targets.apps, targets.zones);
     const { compared: apps, failures } = compareEach(facts, (id, app) => {
       const earlier = findEarlier({ past, now }, ({ apps }) => apps.find((found) => found.id === id));
@@ -184,6 +185,7 @@ export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] 
       const average = compare('average', app.averageLatency);
       return {
         id,
+        name: nameTarget('App', id, called),
         since: earlier.since,
         status: app.status === undefined ? undefined : flattenName(app.status),
         wasStatus: earlier.previous?.figures.status,
@@ -200,6 +202,7 @@ export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] 
 };
 
 type ComparedApp = PastApp & {
+  readonly name: string;
   readonly since: string | undefined;
   readonly wasStatus: string | undefined;
   readonly points: readonly Point[];
@@ -235,10 +238,10 @@ function describeApps(apps: readonly ComparedApp[], more: number): Section {
 }
 
 function listFindings(app: ComparedApp): Finding[] {
-  const { id, status, wasStatus, average, cost } = app;
+  const { name, status, wasStatus, average, cost } = app;
   const found: Finding[] = [];
   const add = (weight: number, sign: string, text: string): void =>
-    void found.push({ weight, text: `${sign} App ${formatCode(id, 40)}${text}` });
+    void found.push({ weight, text: `${sign} ${escapeMrkdwn(name)}${text}` });
   if (status !== undefined && wasStatus !== undefined && status !== wasStatus) {
     const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
     add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
@@ -256,8 +259,8 @@ function describeDetail(apps: readonly ComparedApp[], more: number, only: Compar
     table: {
       caption: 'Apps',
       columns: ['App', 'Average latency', 'Cost per month', 'State'],
-      rows: apps.map(({ id, status, average, cost }) => [
-        id,
+      rows: apps.map(({ id, name, status, average, cost }) => [
+        name === `App ${id}` ? id : name,
         formatCell(average?.now, formatNumber),
         formatCell(cost?.now, formatNumber),
         status || 'not reported',
@@ -268,7 +271,7 @@ function describeDetail(apps: readonly ComparedApp[], more: number, only: Compar
     chart: {
       title: `Average latency${only ? `: ${formatNumber(only.now)}` : ''}`,
       unit: 'No unit given',
-      series: apps.map(({ id, points }) => ({ name: id, points })),
+      series: apps.map(({ name, points }) => ({ name, points })),
     },
   };
 }

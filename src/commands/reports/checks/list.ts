@@ -47,7 +47,7 @@ export const findCondition = createFind(conditions);
 export const findDigestKind = createFind(digestKinds);
 
 export function evaluate(
-  subject: Pick<AlertSubject, 'condition' | 'targets' | 'threshold' | 'window'>,
+  subject: Pick<AlertSubject, 'condition' | 'targets' | 'called' | 'threshold' | 'window'>,
   about: Pick<CheckInput<unknown>, 'account' | 'now' | 'lookedAt' | 'memory'>,
 ): Promise<Observation<unknown>> {
   return findCondition(subject.condition.name).check({ ...subject, ...about });

@@ -29,6 +29,7 @@ import {
   hasMoved,
   judgeEach,
   moreThan,
+  nameTarget,
   noise,
   readEach,
   sumReported,
@@ -48,8 +49,8 @@ export const scanning = defineCondition({
   leastEvery: 15,
   damping: { open: [1, 1], close: 1 },
   describe: ({ threshold }) => `more than ${formatCount(threshold, 'blocked upload')} in a day`,
-  check: async ({ account, targets, threshold, now, lookedAt }) =>
-    judgeEach(await readScans(account, targets), (id) => `shield zone ${id}`, {
+  check: async ({ account, targets, called, threshold, now, lookedAt }) =>
+    judgeEach(await readScans(account, targets), (id) => nameTarget('shield zone', id, called), {
       refuse: () =>
         new UserError(
           'The CDN reports no upload scanning for today or yesterday.',
@@ -81,7 +82,7 @@ function findDays({ days }: UploadScanningMetrics, now: Date, lookedAt: Date | u
   return reported.filter(({ day }) => day >= (since < first ? since : first));
 }
 
-type ComparedScans = ReturnType<typeof compareDays>;
+type ComparedScans = ReturnType<typeof compareDays> & { readonly name: string };
 
 const daysCharted = 8;
 
@@ -95,7 +96,10 @@ export const scanningDigest: DigestKind<'scanning', readonly { readonly id: stri
 
   async collect(input) {
     const metrics = await readScans(input.account, input.targets.shieldZones);
-    const { compared: scans, failures } = compareEach(metrics, (id, found) => compareDays(id, found, input));
+    const { compared: scans, failures } = compareEach(metrics, (id, found) => ({
+      ...compareDays(id, found, input),
+      name: nameTarget('Shield zone', id, input.called),
+    }));
     if (!scans) return { failures };
     return { section: describeAll(scans), figures: scans.map(({ id }) => ({ id })), failures };
   },
@@ -117,10 +121,10 @@ function describeAll(scans: readonly ComparedScans[]): Section {
   return {
     troubles: total.blocked ?? 0,
     since: scans.map(({ since }) => since),
-    findings: scans.flatMap(({ id, perDay, days }) => {
+    findings: scans.flatMap(({ name, perDay, days }) => {
       if (!perDay || !hasMoved(perDay, noise.blocked)) return [];
       const change = describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days));
-      return [{ weight: 4, text: `:no_entry: Shield zone ${escapeMrkdwn(id, 20)}: ${change}` }];
+      return [{ weight: 4, text: `:no_entry: ${escapeMrkdwn(name)}: ${change}` }];
     }),
     number: describeScans(total),
     compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
@@ -128,7 +132,7 @@ function describeAll(scans: readonly ComparedScans[]): Section {
       scans.length === 0
         ? undefined
         : {
-            lines: scans.map((one) => `${describeScans(one)} · shield zone ${escapeMrkdwn(one.id, 20)}`),
+            lines: scans.map((one) => `${describeScans(one)} · ${escapeMrkdwn(one.name)}`),
             note: 'Days as the CDN counts them; today is not over, so it is not counted.',
             chart: describeChart(scans),
           },
@@ -214,7 +218,7 @@ function describeChart(scans: readonly ComparedScans[]): Detail['chart'] {
   return {
     title: `Blocked uploads, ${from}–${to}: ${formatInteger(most)} on the worst day`,
     unit: 'Blocked uploads per day',
-    series: scans.map(({ id, trend }) => ({ name: `Shield zone ${id}`, points: trend })),
+    series: scans.map(({ name, trend }) => ({ name, points: trend })),
     timeZone: 'UTC',
   };
 }

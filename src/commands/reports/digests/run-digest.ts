@@ -311,7 +311,7 @@ export async function collectDigest(
   const figures: Record<string, unknown> = {};
   const sections: Partial<Record<DigestKindName, Section>> = {};
   const byKind: Record<string, unknown> = { ...past.baseline?.byKind };
-  const { targets, only, timeZone } = subject;
+  const { targets, called, only, timeZone } = subject;
   const unread: UnreadPart[] = [];
   let firstFailure: ReadFailure | undefined;
   for (const { name, collect } of chosen) {
@@ -321,6 +321,7 @@ export async function collectDigest(
       account,
       now,
       targets,
+      called,
       timeZone,
       past: history.flatMap(read),
       baseline: byKind[name],

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { jobs } from '../../../../src/app/jobs.ts';
 import { initialPolicy } from '../../../../src/auth/policy/policy.ts';
 import { writeObservation } from '../../../../src/commands/reports/alerts/write.ts';
-import { findCondition } from '../../../../src/commands/reports/checks/list.ts';
+import { findCondition, findDigestKind } from '../../../../src/commands/reports/checks/list.ts';
 import { reportsDue } from '../../../../src/commands/reports/store.ts';
 import { renderWhy } from '../../../../src/views/reports/incident.ts';
 import type { Alert, AlertSubject } from '../../../../src/views/reports/report.ts';
@@ -27,7 +27,7 @@ function readAll(harness: AlertHarness): string[] {
     .as(alice.userId, 'C0OPS0000')
     .messages()
     .map(({ reads, threadTs }) => `${threadTs === undefined ? '' : '> '}${readStable(reads)}`)
-    .map((text) => text.replaceAll(/(?<=[Aa]lert )[a-z\d]{5}\b/gu, '<id>'));
+    .map((text) => text.replaceAll(/(?<=[Aa]lert |Digest )[a-z\d]{5}\b/gu, '<id>'));
 }
 
 test('an incident is one message that is kept up to date, with its changes in the thread', async () => {
@@ -445,6 +445,27 @@ test.each<[string, TestSubject, (harness: AlertHarness) => void]>([
   await harness.reports.resume(await harness.find(alert), alice);
   await harness.look();
   expect(readAll(harness)).toEqual(readAll(harness).filter((text) => !text.includes('paused')));
+});
+
+test('alerts and digests say the names that people gave to apps and shield zones', async () => {
+  await using harness = await open();
+  const { apps, shieldZones } = harness.cdn.data;
+  const [app, shield] = [apps[0]?.id ?? '', String(shieldZones[0]?.id)];
+  Object.assign(shieldZones[0] ?? {}, {
+    overview: { '23-11-2026': { loggedRequests: 9, blockedRequests: 9, filesScanned: 9 } },
+  });
+  const called = { [app]: 'checkout-app', [shield]: 'front door' };
+  Object.assign(apps[0] ?? {}, { status: 'failing' });
+  await harness.createAlert({ condition: 'app-status', targets: [app], called });
+  await harness.createAlert({ condition: 'scanning', targets: [shield], called, threshold: 0, every: 15 });
+  await harness.look(4);
+  const kinds = ['scanning', 'apps'].map(findDigestKind);
+  const targets = { zones: [], shieldZones: [shield], apps: [app] };
+  await harness.createDaily(alice, { subject: { kinds, targets, called, only: 'always', timeZone: 'UTC' } });
+  await harness.runJobsFor(3600, 60);
+  const said = readAll(harness).join('\n');
+  expect(said).toMatchSnapshot();
+  expect([app, shield].filter((id) => new RegExp(`\\b${id}\\b`, 'u').test(said))).toEqual([]);
 });
 
 async function edit(harness: AlertHarness, alert: Alert, subject: Partial<AlertSubject>): Promise<void> {
