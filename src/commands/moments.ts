@@ -114,8 +114,9 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\b12 (?=noon|midnight)|^all day (?=.)| all day$/u, ''],
   [/\b(half|quarter) past (\d{1,2})\b/gu, (_, part, hour = '') => `${hour}:${part === 'half' ? 30 : 15}`],
   [/(?:the )?(?:start|beginning) of (?:the |this )?/u, 'this '],
-  [/^(.+) onwards?$/u, 'since $1'],
-  [/^((?:last )?\d{1,2}h\d{1,2})$/u, '$1m'],
+  [/^(?:from |since )?(.+) on(?:wards?)?$/u, 'since $1'],
+  [new RegExp(`(${month} \\d{1,2})( ?(?:-{1,2}|to|\\.\\.) ?)(\\d{1,2}) (20\\d\\d)$`, 'u'), '$1 $4$2$3'],
+  [/((?:^|last |for |\+ ?)\d{1,2}h\d{1,2})$/u, '$1m'],
 ];
 
 export function clean(typed: string): string {

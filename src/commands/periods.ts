@@ -52,10 +52,8 @@ interface Split {
  */
 export function splitPeriod(line: Line, clock: PeriodClock): Split {
   const { subject, period, typed = '', names, isBehind = false } = splitFirst(line, clock);
-  if (!period) return { subject, period };
-  assertOnly(typed, { list: subject, quoted: names }, isBehind, clock);
-  // `shop – yesterday`
-  return { subject: subject.filter((word) => /[\p{L}\p{N}]/u.test(word)), period };
+  if (period) assertOnly(typed, { list: subject, quoted: names }, isBehind, clock);
+  return { subject, period };
 }
 
 interface FirstSplit extends Split {
@@ -82,7 +80,15 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
       const period = findPeriod(typed, clock, subject.join(' '));
       if (period && findUnclear(at, at + length) === -1) {
         const names = quoted && [...quoted.slice(0, at), ...quoted.slice(at + length)];
-        return { subject, period, typed, names, isBehind: at > 0 };
+        // `shop – yesterday`
+        const isWord = (nth: number): boolean => /[\p{L}\p{N}]/u.test(subject[nth] ?? '');
+        return {
+          subject: subject.filter((_, nth) => isWord(nth)),
+          period,
+          typed,
+          names: names?.filter((_, nth) => isWord(nth)),
+          isBehind: at > 0,
+        };
       }
       if (!period && readMoment(typed, clock))
         throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));
@@ -210,7 +216,7 @@ function findDates(typed: string, today: string): string[] {
 
 /** Beside a period they belong to it; of a month or week also its halves. Others may end a name: `Blog Two`. */
 const beforePeriod = new RegExp(
-  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|${weekday},?|\\d{1,2}:\\d.*|\\d{1,2}[ap]m)$`,
+  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|${weekday},?|\\d{1,2}(?:,|:\\d.*|[ap]m))$`,
   'iu',
 );
 const partOfSpan =
@@ -255,12 +261,14 @@ function readLast(words: string, { now }: PeriodClock): Period | undefined {
 
 /** `since 10:00`, `from monday`, `2 hours ago`. */
 function readOpen(words: string, asked: Asked): Period | undefined {
-  const [, since = ''] =
-    /^(?:(?:since|from|after) |(?=[\d.]+ ?(?:m|min|minutes?|h|hours?)(?: ?\d+ ?m[a-z]*)? ago$))(?:the )?(.+)$/u.exec(
+  const [, by, since = ''] =
+    /^(?:(since|from|after) |(?=[\d.]+ ?(?:m|min|minutes?|h|hours?)(?: ?\d+ ?m[a-z]*)? ago$))(?:the )?(.+)$/u.exec(
       words,
     ) ?? [];
   const start = readPart(since, asked) ?? readPart(since, asked, hour);
-  return start && resolve(start, undefined, asked);
+  const isAfter = by === 'after' && start?.last !== undefined && start.minutes === undefined;
+  const first = isAfter ? shiftDay(start.last ?? '', 1) : start?.first;
+  return start && resolve({ ...start, first }, undefined, asked);
 }
 
 /** `before 10am`, `until 10 yesterday`: since midnight. */
@@ -331,8 +339,9 @@ function readEnds(left: string, right: string, by: string, asked: Asked): readon
   // `2h-1h`
   const areAgo = /\dh$/u.test(left) && Number(from?.minutes) > Number(to?.minutes);
   const isHalf = start?.minutes !== undefined || end?.minutes !== undefined;
+  const areDates = /\d(?:st|nd|rd|th)\b/iu.test(asked.typed);
   const areTimes = from?.minutes !== undefined && (to?.minutes ?? to?.at) !== undefined;
-  if (areTimes && to && (isHalf || !(isBare || areYears || areAgo)))
+  if (areTimes && to && (isHalf || !(isBare || areYears || areAgo || areDates)))
     return chooseHalves([from, to], [left, right], asked);
   if (start && end) return [start, end];
   const typed = [

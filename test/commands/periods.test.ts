@@ -165,7 +165,7 @@ last 0h / lst 6h / shop / 10 / 10:00 / 18..20 / 2026-13-01 / 2026-02-30 / 31 Feb
 10:00.. / ..12:00 / 10:00..11:00..12:00 / 25:00..26:00 / 13am..2pm / 2026-11-20 10:00..10:00 /
 2026-11-22 / tomorrow / 22 Nov / 1 Dec / 2 Jan / 2026-11-19 24:00..2026-11-20 0:00 / today 13:10..13:20
 / 2026-11-18..25 / 11/20/2026 / mayflower 20 / 2026-W60 / 2025-2026 / 2026-11-20T10:00:00.000Z / whenever you
-like / tonight / midnight / yesterday noon / 9-5 / 11:00-1:00 / yesterday 9 to 5 / Thu 20 Nov / monday and
+like / 18th to 20th / tonight / midnight / yesterday noon / 9-5 / 11:00-1:00 / yesterday 9 to 5 / Thu 20 Nov / monday and
 thursday / 10:00-11:00 IST / 10:00-11:00 +99 / Fri, 20 Nov 2026 10:00:00 GMT / 20/Nov/2026:10:00:00 +0000
 `;
 
@@ -304,6 +304,9 @@ describe('subject and period', () => {
     ['1795168800', '1795168800', undefined],
     ['shop – yesterday', 'shop', '11-19T23:00'],
     ['shop | 24h', 'shop', '11-20T12:00'],
+    ['shop after yesterday', 'shop', '11-20T23:00'],
+    ['shop Nov 18 – 20, 2026', 'shop', '11-17T23:00'],
+    ['shop 10:30 for 1h30', 'shop', '11-21T09:30'],
     ['first yesterday', 'first', '11-19T23:00'],
     ['for all yesterday', 'for all', '11-19T23:00'],
     ['shop "week 47" yesterday', 'shop week 47', '11-19T23:00'],
@@ -318,6 +321,9 @@ test.each([
   ['shop last week of november', ['errors shop last week', 'errors shop november']],
   ['shop first week of november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop early november', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop today & yesterday', ['errors shop today', 'errors shop yesterday']],
+  ['shop 18, 19 and 20 Nov', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop 10:00 ± 15m', ['errors shop 10:00 for 1h', 'errors shop since 10:00']],
   ['shop half past ten', ['errors shop half past ten for 1h', 'errors shop since half past ten']],
   [
     'shop yesterday 9 to 5 UTC',
