@@ -44,7 +44,7 @@ const tasks: readonly Task[] = [
       await hand.send('/cdn errors shop');
       await hand.read(
         answer(hand)
-          .getByText(/cannot resolve .* since \d\d:\d\d.*→/su)
+          .getByText(/cannot resolve .* since (?:\d+ \w+ )?\d\d:\d\d.*→/su)
           .first(),
       );
     },
