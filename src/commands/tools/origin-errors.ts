@@ -38,7 +38,7 @@ export const listOriginErrors = defineTool({
     period: z
       .string()
       .trim()
-      .max(40)
+      .max(100)
       .optional()
       .describe('Such as 24h, today, yesterday, since 10:00, 2026-11-20; the last 24 hours if left out'),
     code: z.string().trim().max(60).optional().describe('Only this error code, such as http_timeout'),

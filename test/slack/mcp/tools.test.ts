@@ -217,6 +217,13 @@ describe('a call', () => {
     await person.waitForMessage(({ reads }) => reads.startsWith(`${errors} origin errors`));
   });
 
+  test('reads a period as the bot’s own files write times', async () => {
+    const [to, from] = [1, 2].map((hours) => new Date(Date.now() - hours * 3_600_000).toISOString());
+    const period = `${from}..${to}`.replaceAll('Z', '+00:00');
+    const { facts } = await assistant(alice).call('list_origin_errors', { zone: 'shop', period });
+    expect(facts).toMatchObject({ data: { zone: { name: 'shop' } } });
+  });
+
   test('a list that is too long is cut in the text, and counted', async () => {
     const { facts, text } = await assistant(alice).call('list_zones', { limit: 50 });
     expect(facts).toMatchObject({ shown: 25, total: 25 });
