@@ -29,6 +29,7 @@ import {
   describeOrder,
   describeSubject,
   describeTroubles,
+  describeUnknown,
   type Evidence,
   type Part,
   type Topic,
@@ -259,9 +260,12 @@ export function renderTried(
   { parts, evidence }: { readonly parts: readonly Part[]; readonly evidence: readonly Evidence[] },
   subject: AlertSubject,
 ): ModalView {
+  const unknown = describeUnknown(evidence);
   const found =
     parts.length === 0
-      ? ':white_check_mark: *Would not fire now.*'
+      ? unknown
+        ? `:grey_question: *Would not fire now, as far as checked*: ${unknown}.`
+        : ':white_check_mark: *Would not fire now.*'
       : `:rotating_light: *Would fire now: ${formatInteger(parts.length)} over the threshold*`;
   const lines = evidence
     .slice(0, mostEvidence)

@@ -20,6 +20,7 @@ import {
   type IncidentFigures,
   type Part,
 } from '../../../src/views/reports/report.ts';
+import { readText } from '../../support/command-harness.ts';
 import { findViewProblems } from '../../support/slack-limits.ts';
 import { findProblems, list, maybe, text } from '../any.ts';
 
@@ -209,3 +210,16 @@ test('an incident says what is not known beside it', () => {
   const { incident, alert, now } = openIncident('errors', { parts, evidence: [unread] });
   expect(JSON.stringify(renderIncident(incident, alert, { now }))).toContain(describeUnknown([unread]));
 });
+
+test.each([
+  [undefined, ':white_check_mark:'],
+  [true, ':grey_question:'],
+] as const)(
+  'what would not fire now is fine only if all of it could be judged (unknown: %s)',
+  (isUnknown, sign) => {
+    const subject = { ...unset, condition: findCondition('errors') };
+    const evidence = [{ name: 'shop', is: 'not checked', wrongIf: 'above 50', isWrong: false, isUnknown }];
+    const text = readText(renderTried({ parts: [], evidence }, subject));
+    expect([':white_check_mark:', ':grey_question:'].filter((one) => text.includes(one))).toEqual([sign]);
+  },
+);
