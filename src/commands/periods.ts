@@ -153,8 +153,11 @@ function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, cl
     throw refuse(asked, message, 'Type one. A name that reads like a time goes in quotes.', both);
   }
   const words = isBehind ? list.toReversed() : list;
+  // `10:00-11:00 IST yesterday`
+  const isClock = (word: string): boolean => /^\d{1,2}(?::\d\d|[ap]m\b)/iu.test(word);
+  const time = quoted?.includes(true) ? -1 : words.findLastIndex(isClock);
   const ends = words.findIndex((word) => !isPart(word));
-  const count = ends === -1 ? words.length : ends;
+  const count = Math.max(time + 1, ends === -1 ? words.length : ends);
   const others = isBehind ? list.slice(0, -count) : list.slice(count);
   const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(beside);
   if (count === 0 || (!isExcluded && /^(?:zone)?$/iu.test(others.join(' ')) && count === 1)) return;
@@ -186,7 +189,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     return refuse(asked, `${formatCode(typed, 60)} is a moment, not a period.`, hint, others);
   }
   const [near] = findClosest(typed, ['today', 'yesterday'], 1);
-  const [, zone] = /\d(?:[ap]m)? ([a-z]{2,5})$/iu.exec(typed) ?? [];
+  const [, zone] = /\d(?:[ap]m)? ([a-z]{2,5})(?= |$)/iu.exec(typed) ?? [];
   const hint = unclearDate.test(typed)
     ? 'Write the year first, so that nobody mistakes day and month: `2026-11-20`.'
     : near
@@ -216,7 +219,7 @@ function findDates(typed: string, today: string): string[] {
 
 /** Beside a period they belong to it; of a month or week also its halves. Others may end a name: `Blog Two`. */
 const beforePeriod = new RegExp(
-  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|${weekday},?|\\d{1,2}(?:,|:\\d.*|[ap]m))$`,
+  `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|utc|gmt|${weekday},?|\\d{1,2}(?:,|:\\d.*|[ap]m))$`,
   'iu',
 );
 const partOfSpan =

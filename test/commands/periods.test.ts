@@ -324,6 +324,8 @@ test.each([
   ['shop today & yesterday', ['errors shop today', 'errors shop yesterday']],
   ['shop 18, 19 and 20 Nov', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop 10:00 ± 15m', ['errors shop 10:00 for 1h', 'errors shop since 10:00']],
+  ['shop 10:00-11:00 IST yesterday', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop UTC yesterday', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
   ['shop half past ten', ['errors shop half past ten for 1h', 'errors shop since half past ten']],
   [
     'shop yesterday 9 to 5 UTC',
