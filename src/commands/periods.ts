@@ -154,8 +154,7 @@ function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, cl
   }
   const words = isBehind ? list.toReversed() : list;
   // `10:00-11:00 IST yesterday`
-  const isClock = (word: string): boolean => /^\d{1,2}(?::\d\d|[ap]m\b)/iu.test(word);
-  const time = quoted?.includes(true) ? -1 : words.findLastIndex(isClock);
+  const time = quoted?.includes(true) ? -1 : words.findLastIndex((word) => timeOfDay.test(word));
   const ends = words.findIndex((word) => !isPart(word));
   const count = Math.max(time + 1, ends === -1 ? words.length : ends);
   const others = isBehind ? list.slice(0, -count) : list.slice(count);
@@ -222,6 +221,7 @@ const beforePeriod = new RegExp(
   `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|utc|gmt|${weekday},?|\\d{1,2}(?:,|:\\d.*|[ap]m))$`,
   'iu',
 );
+const timeOfDay = /^\d{1,2}(?::\d\d|[ap]m\b)/iu;
 const partOfSpan =
   /^(?:first|second|third|last|half|quarter|early|late|mid|start|beginning|end|week|of|the)$/iu;
 const startsWithSpan = new RegExp(`^(?:of |in )?(?:the )?(?:${month}|week|month|year)\\b`, 'iu');
