@@ -160,7 +160,8 @@ function readFieldErrors(value: unknown): FieldError[] {
 /** Empty unless it went wrong, or a part only. */
 const failureNames =
   /error|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refused|more|next|continuation/iu;
-const outcomeNames = /status|state|result|outcome|success|accepted|deleted|removed|done|^ok$/iu;
+const outcomeNames =
+  /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|done|^ok)(?:code|text)?$/iu;
 const goodWords =
   /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|deleted|removed|updated|saved|done|completed?|20[04])?$/iu;
 
@@ -174,14 +175,13 @@ export function findFailureWords(answer: unknown, path: readonly string[] = []):
     return found.find((words) => words !== undefined);
   }
   const [name = ''] = path.slice(-1);
+  const isGood = answer === null || (typeof answer === 'string' && goodWords.test(answer.trim()));
   const isFailure = failureNames.test(path.join(' '))
-    ? !(answer === null || answer === false || answer === 0 || isGood(answer))
-    : outcomeNames.test(name) && answer !== null && answer !== true && !isGood(answer);
-  return isFailure ? toSentence(`${path.join('.')}: ${JSON.stringify(answer)}`) : undefined;
+    ? !isGood && answer !== false && answer !== 0
+    : outcomeNames.test(name) && !isGood && answer !== true && answer !== 200 && answer !== 204;
+  const isCount = /^(?:deleted|removed)$/iu.test(name) && Number(answer) > 0;
+  return isFailure && !isCount ? toSentence(`${path.join('.')}: ${JSON.stringify(answer)}`) : undefined;
 }
-
-const isGood = (word: unknown) =>
-  typeof word === 'string' ? goodWords.test(word.trim()) : word === 200 || word === 204;
 
 export function isHtml(contentType: string | null, text: string): boolean {
   return /^\s*text\/html/i.test(contentType ?? '') || /^\s*<(!doctype|html)/i.test(text);

@@ -67,6 +67,10 @@ test.each<Row>([
     { results: [{ id: 'i-2', state: 'attached' }] },
     { hasMore: true },
     { partial: true },
+    { remaining: 2 },
+    { notDeleted: 2 },
+    { deleted: 0 },
+    { statusCode: 409 },
   ].flatMap((words): Row[] => {
     const shown = JSON.stringify(words);
     const variableBody = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
@@ -77,6 +81,7 @@ test.each<Row>([
   }),
   ...[
     { status: 'deleted', success: true, errors: [], message: null, nextCursor: '' },
+    { deleted: 1, deletedAt: '2026-11-26T22:00:00Z', status: 200 },
     { traceId: 'a', hasMore: false, error: { statusCode: 0, success: false, message: null } },
   ].map((words): Row => {
     const fault = { body: { ids: ['i-1'], ...words } };
