@@ -54,3 +54,14 @@ export class UserError extends Error {
     this.reference = reference;
   }
 }
+
+/** What was about to be sent held a secret, so none of it was. Already logged under the reference. */
+export class SecretLeakBlocked extends Error {
+  override readonly name = 'SecretLeakBlocked';
+  readonly reference: string;
+
+  constructor(sink: string, reference: string) {
+    super(`blocked on its way to ${sink}: it held a secret`);
+    this.reference = reference;
+  }
+}

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
+import { SecretLeakBlocked } from '../../errors.ts';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
 import { explainNetworkFailure, type NetworkFailure } from '../../lib/network-failure.ts';
 import { redactValues } from '../../secrets/scanner.ts';
@@ -149,6 +150,8 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         body,
       }),
     ).catch((error: unknown) => {
+      if (error instanceof Error && error.cause instanceof SecretLeakBlocked)
+        throw new ApiError({ operation, code: 'held_back', sent: false });
       // A FetchError contains the key and the address. Only the cause and whether the request was sent are kept.
       const code = codeOr('unreachable');
       const network = code === 'unreachable' ? explainNetworkFailure(error, cdn[host]) : undefined;

@@ -3,7 +3,14 @@ import { ApiError, isPlanError, saysKeyIsGone } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { Right } from '../../auth/policy/policy.ts';
-import { isAnswerLost, isDatabaseLost, isDiskFull, isReadOnly, UserError } from '../../errors.ts';
+import {
+  isAnswerLost,
+  isDatabaseLost,
+  isDiskFull,
+  isReadOnly,
+  SecretLeakBlocked,
+  UserError,
+} from '../../errors.ts';
 import { describeLift, readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -11,7 +18,7 @@ import { describeFields, type Failure } from '../../views/blocks/failure.ts';
 import { formatDuration } from '../../views/blocks/format.ts';
 import { escapeMrkdwn, formatCode } from '../../views/blocks/text.ts';
 import { toSlackFailure } from '../send/clients.ts';
-import { isBlocked, SecretLeakBlocked } from '../send/egress.ts';
+import { isBlocked } from '../send/egress.ts';
 
 export interface FailedDelivery {
   readonly kind: string;
@@ -184,6 +191,10 @@ function describeCode(error: ApiError): Explanation {
     too_large: {
       message: 'The CDN’s answer is larger than the bot reads.',
       hint: 'Nothing of it was used. Send the reference below to the team that runs this bot.',
+    },
+    held_back: {
+      message: 'The request to the CDN held a secret, such as a name that is a key. It was not sent.',
+      hint: 'Change that name in the CDN’s control panel, or send the reference below to the team that runs this bot.',
     },
     cancelled: { message: 'This was stopped before it finished.', hint: 'Run it again.' },
   };

@@ -4,7 +4,7 @@ import type { WebClient } from '@slack/web-api';
 import { z } from 'zod';
 import type { Answer, Context, Entry, Fields, Setup } from '../../commands/define.ts';
 import { findForm } from '../../commands/registry.ts';
-import { UserError } from '../../errors.ts';
+import { SecretLeakBlocked, UserError } from '../../errors.ts';
 import { hasCdnKey } from '../../secrets/key-in-text.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import { limits, type Message, section } from '../../views/blocks/blocks.ts';
@@ -15,7 +15,6 @@ import { replaceNativeBlocks } from '../../views/blocks/native.ts';
 import { capitalize } from '../../views/blocks/text.ts';
 import { renderFormOffer } from '../../views/conversation.ts';
 import { isThere, readSlackError } from '../installations.ts';
-import { SecretLeakBlocked } from '../send/egress.ts';
 import type { Respond } from '../send/responder.ts';
 import { type Failed, type Interaction, sendAnswer, type Work } from './perform.ts';
 

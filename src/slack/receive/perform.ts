@@ -10,7 +10,7 @@ import { loadHome } from '../../commands/home.ts';
 import { createRefusal } from '../../commands/operations/propose.ts';
 import { features } from '../../commands/registry.ts';
 import { prefetchZones } from '../../commands/zones/lookup.ts';
-import { UserError } from '../../errors.ts';
+import { SecretLeakBlocked, UserError } from '../../errors.ts';
 import { classifySlackFailure } from '../../outbox/slack-port.ts';
 import { type Secret, withSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
@@ -28,7 +28,7 @@ import {
   toSlackFailure,
   waitOutLimits,
 } from '../send/clients.ts';
-import { type Egress, SecretLeakBlocked } from '../send/egress.ts';
+import { type Egress } from '../send/egress.ts';
 import { createResponder, type Respond, type Route, withFiles } from '../send/responder.ts';
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';

@@ -11,6 +11,7 @@ import {
   WebClient,
   type WebClientOptions,
 } from '@slack/web-api';
+import { SecretLeakBlocked } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { classifySlackFailure, readCode, SlackFailure } from '../../outbox/slack-port.ts';
@@ -20,7 +21,7 @@ import type { Log } from '../../telemetry/log.ts';
 import type { Call } from '../../telemetry/metrics.ts';
 import type { Message } from '../../views/blocks/blocks.ts';
 import { readSlackError } from '../installations.ts';
-import { type Egress, SecretLeakBlocked } from './egress.ts';
+import { type Egress } from './egress.ts';
 import type { SendNativeBlocks } from './native-blocks.ts';
 
 interface ClientOptions {

@@ -1,3 +1,4 @@
+import { SecretLeakBlocked } from '../../errors.ts';
 import { createFileScanner, findSecretKinds, redactDoubtful, textOf } from '../../secrets/scanner.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { makeReference } from '../../telemetry/reference.ts';
@@ -5,19 +6,6 @@ import { section } from '../../views/blocks/blocks.ts';
 import { modal, option } from '../../views/blocks/inputs.ts';
 
 type Sink = 'slack' | 'response_url' | 'acknowledgement' | 'http' | 'cdn' | 'file';
-
-/** Already logged under the reference. */
-export class SecretLeakBlocked extends Error {
-  override readonly name = 'SecretLeakBlocked';
-  readonly sink: Sink;
-  readonly reference: string;
-
-  constructor(sink: Sink, reference: string) {
-    super(`blocked on its way to ${sink}: it held a secret`);
-    this.sink = sink;
-    this.reference = reference;
-  }
-}
 
 export const isBlocked = {
   message: 'This answer was held back: it would have shown a secret.',

@@ -1,4 +1,5 @@
 import type { WebClient } from '@slack/web-api';
+import { SecretLeakBlocked } from '../../errors.ts';
 import { allowSecrets } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { context, limits, type Message } from '../../views/blocks/blocks.ts';
@@ -10,7 +11,6 @@ import { findSharedWords } from '../../views/share.ts';
 import { isThere, readSlackError } from '../installations.ts';
 import { explainFailure } from '../receive/failures.ts';
 import { type PostToResponseUrl, postMessage, waitOutLimits } from './clients.ts';
-import { SecretLeakBlocked } from './egress.ts';
 import { withNativeOffer } from './native-blocks.ts';
 import { discardFiles, type Slack } from './slack-port.ts';
 

@@ -13,6 +13,7 @@ import {
   readRetryAfter,
 } from '../../../src/api/http/request.ts';
 import { variableBody, variablePath } from '../../../src/api/variables.ts';
+import { SecretLeakBlocked } from '../../../src/errors.ts';
 import { useProxy } from '../../../src/lib/proxy.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import {
@@ -253,6 +254,15 @@ test('where nobody listens, the request was certainly not sent, and a read is tr
   const fetch = () => Promise.reject(new TypeError(`fetch failed ${(requests += 1)}`));
   expect(await codeOf(readApp(cdn, { fetch }))).toBe('unreachable');
   expect(requests).toBe(3);
+});
+
+test('a request that holds a secret was not sent, and is not tried again', async () => {
+  const cdn = await startStubCdn(() => makePage([]));
+  const fetch = vi.fn<typeof globalThis.fetch>().mockRejectedValue(new SecretLeakBlocked('cdn', 'abcd1234'));
+  const heldBack = { code: 'held_back', sent: false };
+  expect(await expectApiError(deleteVolume(cdn, { fetch }))).toMatchObject(heldBack);
+  expect(await expectApiError(readApp(cdn, { fetch }))).toMatchObject(heldBack);
+  expect(fetch).toHaveBeenCalledTimes(2);
 });
 
 test('an answer may take longer than one wait, as long as each piece comes in time', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { features } from '../../../src/commands/registry.ts';
+import { SecretLeakBlocked } from '../../../src/errors.ts';
 import {
   listTyped,
   readAgain,
@@ -9,7 +10,6 @@ import {
   writeAgain,
 } from '../../../src/slack/receive/modals.ts';
 import { readForm } from '../../../src/slack/receive/requests.ts';
-import { SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { says } from '../words.ts';
 
 // Made up for this test, in the shapes that real keys have.

@@ -1,8 +1,8 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { expect, test } from 'vitest';
+import { SecretLeakBlocked } from '../../../src/errors.ts';
 import { answerInModal, createModalFlow, refill } from '../../../src/slack/receive/modals.ts';
 import type { Interaction } from '../../../src/slack/receive/perform.ts';
-import { SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import type { Respond } from '../../../src/slack/send/responder.ts';
 import { section } from '../../../src/views/blocks/blocks.ts';
 import { modal } from '../../../src/views/blocks/inputs.ts';

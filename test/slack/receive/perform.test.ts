@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { UserError } from '../../../src/errors.ts';
+import { SecretLeakBlocked, UserError } from '../../../src/errors.ts';
 import { Secret } from '../../../src/secrets/secret.ts';
 import { perform, type SlackDeps, type Work } from '../../../src/slack/receive/perform.ts';
-import { SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 import { createMemoryLog } from '../../support/engines.ts';
 import { says } from '../words.ts';

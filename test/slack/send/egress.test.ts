@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { SecretLeakBlocked } from '../../../src/errors.ts';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import {
   createClients,
@@ -10,7 +11,7 @@ import {
   createResponseUrls,
   isSlackAddress,
 } from '../../../src/slack/send/clients.ts';
-import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
 import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
 import { createWeb } from '../../../src/slack/web/server.ts';

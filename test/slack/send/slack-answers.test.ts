@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { SecretLeakBlocked } from '../../../src/errors.ts';
 import { SlackFailure } from '../../../src/outbox/slack-port.ts';
 import { registerSecret, Secret, withSecrets } from '../../../src/secrets/secret.ts';
 import { readSlackError } from '../../../src/slack/installations.ts';
@@ -8,7 +9,7 @@ import {
   createSlackClock,
   waitOutLimits,
 } from '../../../src/slack/send/clients.ts';
-import { createEgress, SecretLeakBlocked } from '../../../src/slack/send/egress.ts';
+import { createEgress } from '../../../src/slack/send/egress.ts';
 import { createResponder, type Respond } from '../../../src/slack/send/responder.ts';
 import { createSharing, withShare } from '../../../src/slack/send/sharing.ts';
 import { openSlack } from '../../../src/slack/send/slack-port.ts';

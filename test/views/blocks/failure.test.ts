@@ -66,6 +66,7 @@ test.each([
   ['cut', {}],
   ['unexpected', {}],
   ['too_large', {}],
+  ['held_back', {}],
   ['cancelled', {}],
   // A window that the CDN refuses.
   [
