@@ -93,7 +93,8 @@ async function readFileReply(reply: Reply) {
   const isOther = documentStart.test(text) || (next.done && !separator.test(text.trim()));
   if (isRefusal || isOther || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();
-    throw isRefusal ? reply.wrongShape(refusal) : reply.error('unexpected');
+    if (isRefusal) throw reply.wrongShape(refusal);
+    throw reply.error(reply.status === 200 && text.trim() === '' ? 'empty' : 'unexpected');
   }
   const announced = Number(headers.get('content-length') ?? Number.NaN);
   async function* readBody(): AsyncGenerator<Uint8Array, void> {

@@ -80,9 +80,6 @@ test.each<[string, number, string, string]>([
   ['a file that is not made yet', 202, '', 'text/csv'],
   ['a redirect', 302, '', 'text/csv'],
   ...[
-    '',
-    ' \r\n',
-    '\uFEFF',
     '[]',
     '{}',
     'null',
@@ -95,6 +92,11 @@ test.each<[string, number, string, string]>([
 ])('%s with status %i is no file of events', async (_, status, body, contentType) => {
   const cdn = await answerAlways(status, body, { 'content-type': contentType });
   expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('unexpected');
+});
+
+test.each(['', ' \r\n', '\uFEFF'])('%j is an empty file, which says nothing of the events', async (body) => {
+  const cdn = await answerAlways(200, body, { 'content-type': 'text/csv' });
+  expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('empty');
 });
 
 test('the export only reads, so a 502 is asked again', async () => {

@@ -1,7 +1,7 @@
 import type { NetworkFailure } from '../../lib/network-failure.ts';
 import { mapTexts } from '../../secrets/scanner.ts';
 
-/** `held_back`: the request held a secret and was not sent; `cut`: the body broke off; `unexpected`: a redirect, HTML, or JSON of another shape; `too_large`: more than is read. */
+/** `held_back`: the request held a secret and was not sent; `empty`: a file without a byte; `cut`: the body broke off; `unexpected`: a redirect, HTML, or JSON of another shape; `too_large`: more than is read. */
 export type ApiErrorCode =
   | 'key_refused'
   | 'refused'
@@ -13,6 +13,7 @@ export type ApiErrorCode =
   | 'cut'
   | 'unexpected'
   | 'too_large'
+  | 'empty'
   | 'held_back'
   | 'cancelled';
 

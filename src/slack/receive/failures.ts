@@ -192,6 +192,10 @@ function describeCode(error: ApiError): Explanation {
       message: 'The CDN’s answer is larger than the bot reads.',
       hint: 'Nothing of it was used. Send the reference below to the team that runs this bot.',
     },
+    empty: {
+      message: 'The CDN sent an empty file. Whether there were no events is unknown.',
+      hint: 'Try a longer window, or the same one in a minute.',
+    },
     held_back: {
       message: 'The request to the CDN held a secret, such as a name that is a key. It was not sent.',
       hint: 'Change that name in the CDN’s control panel, or send the reference below to the team that runs this bot.',

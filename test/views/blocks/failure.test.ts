@@ -67,6 +67,7 @@ test.each([
   ['unexpected', {}],
   ['too_large', {}],
   ['held_back', {}],
+  ['empty', {}],
   ['cancelled', {}],
   // A window that the CDN refuses.
   [
