@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { ApiError } from '../api/http/errors.ts';
+import { ApiError, saysKeyIsGone, saysNothing } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
@@ -9,6 +9,7 @@ import { Secret } from '../secrets/secret.ts';
 import { renderApiKeys } from '../views/api-keys.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { renderSkeleton } from '../views/blocks/inputs.ts';
+import { escapeMrkdwn } from '../views/blocks/text.ts';
 import * as views from '../views/connect/connect.ts';
 import { type Action, type Command, type Context, defineForm, type Feature, type Setup } from './define.ts';
 import { cancelUnbegun } from './operations/execute.ts';
@@ -186,16 +187,25 @@ export async function checkKey(
   } catch (error) {
     const failure = explain(error);
     const reference = failure.reference ? ` Reference ${failure.reference}` : '';
-    const refused = error instanceof ApiError && error.code === 'key_refused';
-    const why = refused
-      ? {
-          message: 'bunny.net refused this key.',
-          hint: `Nothing was stored. Copy the whole key and paste it again.${reference}`,
-        }
-      : {
-          message: 'I couldn’t check the key, so nothing was stored.',
-          hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
-        };
+    const asked = error instanceof ApiError ? error : undefined;
+    const refused = asked?.code === 'key_refused';
+    const says = asked?.serviceMessage ?? asked?.errorKey ?? '';
+    const isQuoted = says !== '' && !saysNothing.test(says);
+    const next =
+      refused && (!isQuoted || saysKeyIsGone(says))
+        ? 'Copy the whole key and paste it again.'
+        : 'Once that is solved at bunny.net, paste the key again.';
+    const quote = isQuoted ? `The CDN says: “${escapeMrkdwn(says, 300)}” ` : '';
+    const why =
+      refused || (asked?.code === 'refused' && (asked.status === 401 || asked.status === 403))
+        ? {
+            message: 'bunny.net refused this key.',
+            hint: `Nothing was stored. ${quote}${next}${reference}`,
+          }
+        : {
+            message: 'I couldn’t check the key, so nothing was stored.',
+            hint: `${failure.message} ${failure.hint ?? 'Try again.'}${reference}`,
+          };
     return { works: false, refused, why };
   }
 }

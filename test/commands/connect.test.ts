@@ -66,6 +66,9 @@ test('a key that works is linked after one cheap read, and shown by its fingerpr
 test.each([
   ['the CDN refuses the key', {}],
   ['the CDN is down', { status: 502, times: 9 }],
+  ['the account is suspended', { status: 401, body: { Message: 'Your account is suspended' } }],
+  ['a right is missing', { status: 403, body: { Message: 'You have no permission to list zones.' } }],
+  ['the key expired', { status: 401, body: { Message: 'Your API key expired 3 days ago.' } }],
 ])('where %s nothing is stored, and the form comes back empty, saying why', async (_, fault) => {
   await using harness = await createCommandHarness({ zones: 3 });
   const isDown = 'status' in fault;

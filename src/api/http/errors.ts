@@ -120,6 +120,8 @@ export function saysKeyIsGone(words: string): boolean {
   return surelyKey.test(words) || endedKey.test(words);
 }
 
+export const saysNothing = /^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu;
+
 export function toSentence(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const line = value

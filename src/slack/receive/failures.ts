@@ -1,5 +1,5 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
-import { ApiError, isPlanError, saysKeyIsGone } from '../../api/http/errors.ts';
+import { ApiError, isPlanError, saysKeyIsGone, saysNothing } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { Right } from '../../auth/policy/policy.ts';
@@ -146,8 +146,6 @@ export function describeApiError(error: ApiError): Explanation {
   const lookUp = requestId ? ` The CDN’s support can look up the request ${formatCode(requestId, 80)}.` : '';
   return { message, hint: `${hint}${says}${lookUp}`, offer };
 }
-
-const saysNothing = /^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu;
 
 function describeCode(error: ApiError): Explanation {
   const { retryAfterSeconds: seconds, serviceMessage: says = 'forbidden', status } = error;
