@@ -38,6 +38,21 @@ test('the value comes back as a secret; an answer without a body is a change tha
 });
 
 test.each([
+  ['a long value in a message', { message: `${'x'.repeat(10)} is not ${'Canary7 '.repeat(100)}` }],
+  ['a value with spaces in a part', { failed: [{ was: 'Canary7 '.repeat(100) }] }],
+  ['a value that was there before', { failed: { DefaultValue: 'Canary7 of before' } }],
+])('words of a failure hold no value: %s', async (_, words) => {
+  const cdn = await answerAlways(200, { ...answer, ...words });
+  const value = new Secret('Canary7 '.repeat(100));
+  const failure = await cdn
+    .client()
+    .variables.update(path, variableBody({ value }), value)
+    .catch((error: unknown) => error);
+  expect(failure).toMatchObject({ code: 'refused', serviceMessage: expect.any(String) });
+  expect(inspect(failure)).not.toContain('Canary7');
+});
+
+test.each([
   ['no digits', 'abc', '12', { required: true }, 'This is not a script ID.'],
   ['a path', '301', '../12', { required: true }, 'This is not a variable ID.'],
   ['nothing to change', '301', '12', {}, 'Nothing would change.'],

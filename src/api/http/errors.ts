@@ -168,8 +168,13 @@ const outcomeNames =
   /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|done|^ok)(?:code|text)?$/iu;
 const goodWords =
   /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|deleted|removed|updated|saved|done|completed?|20[04])?$/iu;
+/** `Variable updated successfully.`, of these words alone. */
+const goodSentence =
+  /^(?:(?:the|your|all|variables?|volumes?|instances?|operation|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|completed)(?:[ .!]+|$))+$/iu;
+/** A setting's value may be one that we do not know. */
+const valueNames = /value|secret|token|key/iu;
 
-/** What the answer to a write says of a failure, beside whatever else is in it: `status: failed`. */
+/** What the answer to a write says of a failure, beside whatever else is in it: `status: failed`. It may hold secrets. */
 export function findFailureWords(answer: unknown, path: readonly string[] = []): string | undefined {
   if (typeof answer === 'object' && answer !== null) {
     const isList = Array.isArray(answer);
@@ -179,12 +184,16 @@ export function findFailureWords(answer: unknown, path: readonly string[] = []):
     return found.find((words) => words !== undefined);
   }
   const [name = ''] = path.slice(-1);
-  const isGood = answer === null || (typeof answer === 'string' && goodWords.test(answer.trim()));
+  const isSaid = /^(?:message|detail|title)$/iu.test(path.join(' '));
+  const said = typeof answer === 'string' ? answer.trim() : undefined;
+  const isGood =
+    answer === null || (said !== undefined && (goodWords.test(said) || (isSaid && goodSentence.test(said))));
   const isFailure = failureNames.test(path.join(' '))
-    ? !isGood && answer !== false && answer !== 0
+    ? !isGood && !/^(?:false|0|none)$/iu.test(String(answer))
     : outcomeNames.test(name) && !isGood && answer !== true && answer !== 200 && answer !== 204;
   const isCount = /^(?:deleted|removed)$/iu.test(name) && Number(answer) > 0;
-  return isFailure && !isCount ? toSentence(`${path.join('.')}: ${JSON.stringify(answer)}`) : undefined;
+  const shown = valueNames.test(name) ? 'not shown' : JSON.stringify(answer);
+  return isFailure && !isCount ? `${path.join('.')}: ${shown}` : undefined;
 }
 
 export function isHtml(contentType: string | null, text: string): boolean {

@@ -12,6 +12,7 @@ import {
   classifyStatus,
   isHtml,
   readErrorBody,
+  toSentence,
 } from './errors.ts';
 
 export interface CdnOptions {
@@ -183,7 +184,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       requestId,
       chunks,
       patienceMs: 3 * patienceMs,
-      error: (code, words) => fail(code, { serviceMessage: words && hide(words) }),
+      error: (code, words) => fail(code, { serviceMessage: toSentence(words && hide(words)) }),
       async json() {
         const text = await readText(maxJsonBytes);
         if (countCommas(text) > maxParts) throw fail('too_large');

@@ -61,6 +61,8 @@ test.each<Row>([
     { success: false },
     { Success: 'false' },
     { message: 'i-2 is still attached' },
+    { message: 'The volume was not deleted' },
+    { error: 'Instances deleted' },
     { detail: 'i-2 is still attached' },
     { errors: [{ message: 'i-2 is still attached' }] },
     { failedIds: ['i-2'] },
@@ -82,6 +84,7 @@ test.each<Row>([
   ...[
     { status: 'deleted', success: true, errors: [], message: null, nextCursor: '' },
     { deleted: 1, deletedAt: '2026-11-26T22:00:00Z', status: 200 },
+    { message: 'All instances were deleted successfully.', errorCode: '0', hasMore: 'false' },
     { traceId: 'a', hasMore: false, error: { statusCode: 0, success: false, message: null } },
   ].map((words): Row => {
     const fault = { body: { ids: ['i-1'], ...words } };
