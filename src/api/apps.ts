@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isObject } from './http/errors.ts';
 import {
   count,
   describeUnknownForm,
@@ -81,6 +82,8 @@ export function volumePath(appId: string, volumeId: string): string {
   return pathOf('mc', 'apps', checkTextId(appId, appIdKind), 'volumes', checkTextId(volumeId, volume));
 }
 
+/** `total`, `instance_count`, `numberOfItems`: where one differs from the list, a part may be left. */
+const countNames = /^(?:(?:count|deleted|expected|ids|instances?|items?|number|of|removed|total)_?)+$/iu;
 const deletion = z.object({ ids: z.array(z.unknown()).nullish() });
 
 export function createVolumes(send: Send) {
@@ -92,10 +95,15 @@ export function createVolumes(send: Send) {
     async deleteAll(path: string) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
-        const { ids } = readConfirmation(reply, await reply.json(), deletion);
+        const body = await reply.json();
+        const { ids } = readConfirmation(reply, body, deletion);
+        const counts = [body, ...Object.values(body ?? {})]
+          .flatMap((one: unknown) => (isObject(one) ? Object.entries(one) : []))
+          .filter(([name, value]) => countNames.test(name) && /^\d+$/u.test(String(value)));
         // One in another form must not make the list look empty; 202 has deleted nothing yet, and 207 perhaps a part.
         const isReported =
           ![202, 206, 207].includes(reply.status) &&
+          counts.every(([, value]) => Number(value) === ids?.length) &&
           ids?.every((one) => (typeof one === 'string' && /^\S+$/u.test(one)) || typeof one === 'number');
         return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };
       });

@@ -47,6 +47,12 @@ test.each<Row>([
   ['volume', 'ids that are no list', { body: { ids: { 0: 'i-1' } } }, unconfirmed, says.checkIt],
   ['volume', '202 with ids', { status: 202, body: { ids: ['i-1'] } }, unconfirmed, says.checkIt],
   ['volume', '207 with ids', { status: 207, body: { ids: ['i-1'] } }, unconfirmed, says.checkIt],
+  ...[{ total: 3 }, { count: 0 }, { totalItems: '3' }, { page: { expected_count: 2 } }, { deleted: 2 }].map(
+    (counts): Row => {
+      const fault = { body: { ids: ['i-1'], ...counts } };
+      return ['volume', `an id and ${JSON.stringify(counts)}`, fault, unconfirmed, says.checkIt];
+    },
+  ),
   ['volume', 'an empty id', { body: { ids: [''] } }, unconfirmed, says.checkIt],
   ['volume', 'an empty list', { body: [] }, unanswered, says.checkIt],
   ['volume', 'a list of ids', { body: ['i-1'] }, unanswered, says.checkIt],
@@ -85,6 +91,7 @@ test.each<Row>([
     { status: 'deleted', success: true, errors: [], message: null, nextCursor: '' },
     { deleted: 1, deletedAt: '2026-11-26T22:00:00Z', status: 200 },
     { message: 'All instances were deleted successfully.', errorCode: '0', hasMore: 'false' },
+    { total: 1, page: { count: '1' }, totalMs: 12, failedCount: 0 },
     { traceId: 'a', hasMore: false, error: { statusCode: 0, success: false, message: null } },
   ].map((words): Row => {
     const fault = { body: { ids: ['i-1'], ...words } };
