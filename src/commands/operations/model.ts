@@ -182,7 +182,7 @@ function describeConsequences(kind: Kind<unknown>, snapshot: Json, request: unkn
 
 export function findTargetName(snapshot: Json, outcome: OperationOutcome | undefined): string | undefined {
   const known = isObject(snapshot) ? snapshot['name'] : undefined;
-  const name = outcome?.facts?.['name'] ?? known;
+  const name = known ?? outcome?.facts?.['name'];
   return typeof name === 'string' ? name : undefined;
 }
 
@@ -218,7 +218,8 @@ export async function findNamedTargets(
   const rows = db.selectFrom('operations').selectAll();
   const newest = rows.where((is) => is.and(which)).orderBy('moved_at', 'desc');
   return (await newest.limit(mostSearched).execute()).flatMap((row) => {
-    const { name } = readTold(row);
+    const { snapshot, outcome } = readTold(row);
+    const name = findTargetName(null, outcome) ?? findTargetName(snapshot, undefined);
     return name === undefined ? [] : [{ path: row.path, name }];
   });
 }

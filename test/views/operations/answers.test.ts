@@ -3,6 +3,7 @@ import type { Kind, OperationOutcome } from '../../../src/commands/operations/ki
 import { type VariableRequest, variableUpdate } from '../../../src/commands/operations/kinds/variable.ts';
 import { volumeDeletion } from '../../../src/commands/operations/kinds/volume.ts';
 import { findTargetName } from '../../../src/commands/operations/model.ts';
+import type { Json } from '../../../src/lib/canonical-json.ts';
 import { renderAnswer, type ShownAnswer } from '../../../src/views/operations/approvals.ts';
 import {
   describeOutcome,
@@ -21,8 +22,9 @@ function show<Request>(
   request: Request,
   state: ShownOperation['state'],
   outcome?: OperationOutcome,
+  snapshot: Json = null,
 ): ShownOperation {
-  const told = { name: findTargetName(null, outcome), snapshot: null };
+  const told = { name: findTargetName(snapshot, outcome), snapshot };
   return {
     id: 'abcdefghijkmnpqr',
     state,
@@ -108,7 +110,8 @@ test.each<OperationOutcome>([
 const variable: VariableRequest = { scriptId: '301', variableId: '12', required: true, setsValue: true };
 const valueOnly = { ...variable, required: undefined };
 
-test.each<[string, VariableRequest, OperationOutcome]>([
+test.each<[string, VariableRequest, OperationOutcome, asked?: Json]>([
+  ['another name', variable, { word: 'unconfirmed', facts: { name: 'OTHER' } }, { name: 'FEATURE_X' }],
   ['as asked', variable, { word: 'done', facts: { name: 'FEATURE_X', required: true } }],
   ['not confirmed', variable, { word: 'unconfirmed', facts: {} }],
   ['another variable', valueOnly, { word: 'differs', facts: { otherId: true } }],
@@ -133,7 +136,7 @@ test.each<[string, VariableRequest, OperationOutcome]>([
       fields: [{ field: 'DefaultValue', message: 'At most 2048 <bytes>.' }, { message: 'Validation failed' }],
     },
   ],
-])('how a change ended: %s', (_, request, outcome) => {
-  const ended = show(variableUpdate, request, 'succeeded', outcome);
+])('how a change ended: %s', (_, request, outcome, asked) => {
+  const ended = show(variableUpdate, request, 'succeeded', outcome, asked);
   expect([ended.words.what, describeState(ended), describeOutcome(ended)]).toMatchSnapshot();
 });

@@ -78,8 +78,12 @@ export const variableUpdate = {
         const parts = [setsValue && 'set', required === undefined ? unchanged : changed];
         return `${nameVariable(request, name).replace(/^v/u, 'V')} is ${join(parts, ' and ')}.`;
       }
-      case 'unconfirmed':
-        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as requested. Check it in the CDN’s control panel.`;
+      case 'unconfirmed': {
+        const shown = facts?.['name'] ?? name;
+        const other =
+          typeof shown === 'string' && shown !== name ? `It shows ${formatCode(shown, 60)}. ` : '';
+        return `Accepted, not confirmed: the CDN took the change, but its answer does not show ${nameVariable(request, name)} as requested. ${other}Check it in the CDN’s control panel.`;
+      }
       case 'not-found':
         return 'Nothing was changed: the CDN does not know this script or variable. Check both IDs.';
       case 'differs': {
