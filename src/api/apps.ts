@@ -31,12 +31,7 @@ const usageSummary = z.object({
   status: z
     .union([z.string(), z.number()])
     .nullish()
-    .transform(
-      (status) =>
-        String(status ?? '')
-          .trim()
-          .toLowerCase() || undefined,
-    ),
+    .transform((status) => String(status ?? '').trim() || undefined),
 });
 
 /** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read; `unreadPoints`: others. */

@@ -76,7 +76,7 @@ const unknownForm = 'latency over time is in an unknown format: see the file';
 
 /** The set is open: any other status is shown as reported. */
 export function isFailing({ status }: { readonly status?: string | undefined }): boolean {
-  return status === 'failing' || status === 'suspended';
+  return /^(?:failing|suspended)$/iu.test(status ?? '');
 }
 
 /** Now, on average and at the highest point of the chart, as the CDN reports it: without a unit, since the specification gives none. */

@@ -25,7 +25,7 @@ test('a summary is read with its chart in order', async () => {
       { label: '2026-08-01T00:00:00Z', at: first, latency: 40.1 },
       { label: '2026-08-02T00:00:00Z', at: second, latency: 42.9 },
     ],
-    status: 'active',
+    status: 'Active',
   });
   expect(cdn.requests[0]?.path).toBe('/mc/apps/app0api00000001/summary');
 });

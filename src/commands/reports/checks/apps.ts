@@ -91,8 +91,8 @@ const knownStatuses: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 function describeStatus(status: string): string {
-  if (status === 'unknown') return 'the CDN does not know its status';
-  return knownStatuses.has(status) ? status : `${status}, an unknown status`;
+  if (status.toLowerCase() === 'unknown') return 'the CDN does not know its status';
+  return knownStatuses.has(status.toLowerCase()) ? status : `${status}, an unknown status`;
 }
 
 export const appStatus = defineCondition({
@@ -105,7 +105,7 @@ export const appStatus = defineCondition({
   check: (input) =>
     checkApps(input, 'not active or progressing', ({ status = 'unknown' }) => ({
       is: describeStatus(status),
-      isWrong: knownStatuses.get(status),
+      isWrong: knownStatuses.get(status.toLowerCase()),
     })),
 });
 
@@ -242,7 +242,7 @@ function listFindings(app: ComparedApp): Finding[] {
   const found: Finding[] = [];
   const add = (weight: number, sign: string, text: string): void =>
     void found.push({ weight, text: `${sign} ${escapeMrkdwn(name)}${text}` });
-  if (status !== undefined && wasStatus !== undefined && status !== wasStatus) {
+  if (status !== undefined && wasStatus !== undefined && status.toLowerCase() !== wasStatus.toLowerCase()) {
     const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
     add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
   }
