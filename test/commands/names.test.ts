@@ -29,6 +29,8 @@ test('a name that one person gives is typed and seen by another, in answers and 
   const answer = await ask(bob, 'app checkout eu');
   expect(answer.text).toContain('Checkout EU');
   expect(answer.reads).toContain(appIds.api);
+  await ask(bob, 'zones app:"checkout eu"');
+  await bob.waitForMessage(new RegExp(`1 zone of the app ${appIds.api}`, 'u'));
 
   await bob.slash('app');
   await bob.waitForModal('apps:submit');

@@ -155,9 +155,22 @@ const zonesCommand: Command = {
   async *run(words, context) {
     // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();
-    yield* listZones(readZoneQuery(await readZoneNames(words, queryNames, context)), context);
+    const query = readZoneQuery(await readZoneNames(words, queryNames, context));
+    yield* listZones({ ...query, carried: await resolveNames(query.carried, context) }, context);
   },
 };
+
+/** `app:checkout` → the app of that name. */
+async function resolveNames(
+  carried: lists.ZoneQuery['carried'],
+  { names, person }: Context,
+): Promise<lists.ZoneQuery['carried']> {
+  const resolve = async (kind: 'script' | 'app') => {
+    const typed = carried[kind];
+    return typed === undefined ? {} : { [kind]: await names.resolve(person, kind, typed) };
+  };
+  return { ...carried, ...(await resolve('script')), ...(await resolve('app')) };
+}
 
 export const zones: Feature = {
   name: 'zones',
