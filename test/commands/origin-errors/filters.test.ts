@@ -198,7 +198,7 @@ test('a file ends where the answer ended, and says what has no time', async () =
 test('an answer of which a day is missing is not shown again: the next button reads that day', async () => {
   await using harness = await shop({ [day]: entries });
   const person = harness.person();
-  harness.cdn.faults.add({ match: { path: /20-11-2026/ }, status: 500, times: 9 });
+  harness.cdn.faults.add({ match: { path: /11-20-2026/ }, status: 500, times: 9 });
   const [partial] = await person.run('errors shop last 2 days');
   harness.cdn.faults.clear();
   const before = harness.cdn.requests.length;
