@@ -99,7 +99,7 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\b(?:a )?couple(?: of)?(?= [mhdw])/u, '2'],
   [/\b(?:(?:a )?quarter (?:of an )?|1[/⁄]4 )hour$/u, '15m'],
   [/\bhalf an hour ago$/u, '30m ago'],
-  [/\ban? (?=(?:minute|hour|day|week|month) ago$)/u, '1 '],
+  [/(?:\ban? |^)(?=(?:minute|hour|day|week|month) ago$)/u, '1 '],
   [/\b(?:a )?fortnight$/u, '2 weeks'],
   [/(?<=\b\d),(?=\d ?[hdw])/u, '.'],
   [/\bnow ?- ?(?=\d+ ?[mhdw])|(?<=^|\.\. ?|to )-(?=\d+ ?[mhdw])/gu, ''],

@@ -96,7 +96,12 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
   const unclear = findUnclear(0, 0);
   if (unclear >= 0)
     throw createPeriodError(list[unclear] ?? '', clock, without(unclear, unclear + 1).join(' '));
-  return { subject: list, period: undefined };
+  // `shop right now`; `zone now` is a zone of that name.
+  const [, now] =
+    /(?<!\b(?:zone|right|and|from|since|till?|to|until)) ((?:right )?now)$/iu.exec(` ${list.join(' ')}`) ??
+    [];
+  const isNow = now !== undefined && quoted?.includes(true) !== true;
+  return { subject: isNow ? list.slice(0, -now.split(' ').length) : list, period: undefined };
 }
 
 const unreadTime =
@@ -121,16 +126,17 @@ export function splitZone(
 
 /** A time, alone or behind one word: `shop yesterday`, `last 30 minutes`. */
 export function isTimed({ list }: { readonly list: readonly string[] }): boolean {
+  return isWholeTime(list.join(' ')) || isWholeTime(list.slice(1).join(' '));
+}
+
+export function isWholeTime(typed: string): boolean {
   const clock = { now: new Date(), timeZone: 'UTC' };
-  return [list, list.slice(1)].some((words) => {
-    const typed = words.join(' ');
-    try {
-      return (findPeriod(typed, clock) ?? readMoment(typed, clock)) !== undefined;
-    } catch (error) {
-      if (error instanceof UserError) return true;
-      throw error;
-    }
-  });
+  try {
+    return (findPeriod(typed, clock) ?? readMoment(typed, clock)) !== undefined;
+  } catch (error) {
+    if (error instanceof UserError) return true;
+    throw error;
+  }
 }
 
 /** @throws UserError where the words beside a period are another one, or belong to it and are not understood. */

@@ -77,6 +77,7 @@ errors last night ← what failed last night
 errors last week ← last week
 errors monday ← monday
 errors prod ← prod is down
+errors status ← why is status down
 errors shop 502 ← shop is giving 502 / 502 shop / lots of 502 on shop / shop 502s / why is shop returning
   502
 errors shop 5xx ← 5xx on shop / shop 5xx

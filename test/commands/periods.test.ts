@@ -143,7 +143,7 @@ const periods = `
 11-21T10:30 11-21T12:00 ← 1h30m / 1.5h / 1,5h / 1 hour and 30 minutes / an hour and a half / 1h30 /
   1½h /
   1.5 hours ago
-11-21T11:00 11-21T12:00 ← for 1h / an hour ago / last hour / in the last hour / now-1h / 1h..now / 10:00-11:00 UTC-1
+11-21T11:00 11-21T12:00 ← for 1h / an hour ago / hour ago / last hour / in the last hour / now-1h / 1h..now / 10:00-11:00 UTC-1
 11-21T11:30 11-21T12:00 ← Last 30 minutes / half an hour / half an hour ago / last half hour
 11-21T11:45 11-21T12:00 ← a quarter of an hour
 11-21T11:50 11-21T12:00 ← 10 min ago
@@ -298,7 +298,11 @@ describe('subject and period', () => {
     ['“24h” 1h', '24h', '11-21T11:00'],
     ['"last week" yesterday', 'last week', '11-19T23:00'],
     ['shop 2', 'shop 2', undefined],
-    ['shop now', 'shop now', undefined],
+    ['shop now', 'shop', undefined],
+    ['shop right now', 'shop', undefined],
+    ['zone now', 'zone now', undefined],
+    ['zone right now', 'zone right now', undefined],
+    ['"now"', 'now', undefined],
     ['Blog Two 24h', 'Blog Two', '11-20T12:00'],
     ['my half today', 'my half', '11-20T23:00'],
     ['1795168800', '1795168800', undefined],

@@ -77,7 +77,8 @@ async function readQuestion(typedWords: Words, context: Context) {
   const view = await readView(context);
   const { zone, period } = readRequestedPeriod(words, context.now(), view.timeZone ?? 'UTC');
   const asked = { ...view, question: { zone: undefined, period, filters } };
-  const typed = zone.replace(/^(?:with|status|only)(?: |$)/iu, '').trim();
+  // `with status 502`
+  const typed = zone.replace(filters.status ? /^(?:(?:with|status|only)(?: |$))+/iu : '', '').trim();
   // A zone of that name is typed in quotes.
   if (/^(?:(?:in|for|of|on) )?all(?: (?:the|my))?(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
     return { ...asked, typed: undefined };

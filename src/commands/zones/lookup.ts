@@ -8,7 +8,9 @@ import type { UnclearZone } from '../../views/zones/rows.ts';
 import { isPlainWord } from '../aliases.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { month, weekday } from '../moments.ts';
 import { readOriginHost } from '../origin-errors/choose-zones.ts';
+import { isWholeTime } from '../periods.ts';
 import { type Token, toWords, type Words } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';
 import { matchesQuery } from './query.ts';
@@ -153,10 +155,13 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
   return own ? [own] : hosts.slice(0, 1);
 }
 
-/** The words, with those like `shop: images` as plain ones where a zone is called so and the command has no such name. */
+/**
+ * The words, with those like `shop: images` as plain ones where a zone is called so and the command has no such name, and with
+ * `may sale` as in quotes where that is a zone.
+ */
 export async function readZoneNames(words: Words, names: readonly string[], context: Context) {
   const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
-  if (!words.tokens.some(isForeign)) return words;
+  if (!mayBeName.test(words.list.join(' ')) && !words.tokens.some(isForeign)) return words;
   const { zones } = await loadAllZones(context);
   const called = zones.map(({ name }) => name.toLowerCase());
   const tokens = words.tokens.map((token): Token => {
@@ -164,7 +169,24 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
     const isName = isForeign(token) && called.some((name) => name.includes(text.toLowerCase()));
     return isName ? { typed, text, value: text } : token;
   });
-  return toWords(words.raw, tokens);
+  return toWords(words.raw, quoteName(tokens, new Set(called.filter((name) => name.includes(' ')))));
+}
+
+/** `may sale`; `may 3` is none. */
+const mayBeName = new RegExp(`^(?:zone )?(?:${month}|${weekday}) (?!\\d)`, 'iu');
+
+/** The longest name of several words, unless it is a time. */
+function quoteName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
+  for (let length = tokens.length; length > 1; length -= 1)
+    for (let at = 0; at + length <= tokens.length; at += 1) {
+      const text = tokens
+        .slice(at, at + length)
+        .map((token) => token.text)
+        .join(' ');
+      if (names.has(text.toLowerCase()) && !isWholeTime(text))
+        return tokens.toSpliced(at, length, { typed: text, text, value: text, quoted: true });
+    }
+  return tokens;
 }
 
 export function nameZone(id: string, context: Context): ZoneName {

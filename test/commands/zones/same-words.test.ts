@@ -16,6 +16,8 @@ const zones = [
   zone({ Id: 304, Name: 'week 47' }),
   zone({ Id: 305, Name: 'Blog Two' }),
   zone({ Id: 306, Name: 'other', Hostnames: [host(4, 'blog.example.com')] as never }),
+  zone({ Id: 307, Name: 'may sale' }),
+  zone({ Id: 308, Name: 'status' }),
   zone({ Id: 7, Name: 'seven' }),
 ];
 
@@ -38,6 +40,8 @@ const spellings = [
   ['７', 'seven'],
   ['shop: big images', 'shop: big images'],
   ['Blog Two', 'Blog Two'],
+  ['may sale', 'may sale'],
+  ['status', 'status'],
 ];
 
 // Two names in a row need quotes.
@@ -79,8 +83,17 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       '“my old images” vs video:live',
     ])
       expect(readText(await ask(`compare ${typed}`))).toMatch(/\*(?:my old|video)/u);
-    for (const typed of ['errors for shop', 'errors of the zone shop', 'zone in shop'])
+    for (const typed of [
+      'errors for shop',
+      'errors of the zone shop',
+      'zone in shop',
+      'errors shop right now',
+    ])
       expect(readText(await ask(typed))).toMatch(/\bshop\*/u);
+    for (const typed of ['errors may sale yesterday'])
+      expect(readText(await ask(typed))).toContain('may sale');
+    for (const typed of ['errors now', 'errors right now', 'errors with status 502'])
+      expect(readText(await ask(typed))).not.toContain('hostname');
     expect(readRows(await ask('zones *.img.example.com'))).toHaveLength(3);
     await expect(ask('here zone video:live')).rejects.toThrow(/admins/u);
     for (const typed of ['47', '٤٧']) expect(readText(await ask(`zone ${typed}`))).toContain('week 47');
