@@ -70,11 +70,9 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
   [/\([a-z ]+ time\)|[[\]()]|['’]s$/gu, ''],
   [/\b([ap])\.m\b\.?/gu, '$1m'],
   [/,(?!\d)|(?<!\d),/gu, ' '],
-  [/\s+/gu, ' '],
   // `20261120t100000z`, and what `date` prints: `nov 20 10:00:00 utc 2026`
   [/\b(20\d\d)(\d\d)(\d\d)t(\d\d)(\d\d)/gu, '$1-$2-$3t$4:$5:'],
   [/([a-z]{3} \d{1,2}) (\d{1,2}:\S+)( [a-z]{3,4})? (20\d\d)(?=$| )/gu, '$1 $4 $2$3'],
-  [/^ | $/gu, ''],
   // `1st - 5th november`, `1.-5. november`
   [/\b(\d{1,2})(?:st|nd|rd|th)\b/gu, '$1'],
   [/\b(\d{1,2})\.(?= ?-{1,2} ?\d| (?:to |[a-z]{3,9}(?:$| )))/gu, '$1'],
@@ -83,8 +81,8 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
     new RegExp(`(?<![\\d-])(\\d{1,2})[-/](${month})(?![a-z])(?:[-/](\\d{4}))?:?`, 'gu'),
     (_, day = '', name = '', year = '') => `${day} ${name} ${year} `,
   ],
-  [/ {2,}/gu, ' '],
-  [/ $| so far$/u, ''],
+  [/\s+/gu, ' '],
+  [/^ | $| so far$/gu, ''],
   [/\b(\d{1,2}) o['’]?clock\b/gu, '$1:00'],
   [
     new RegExp(
@@ -132,7 +130,7 @@ export function clean(typed: string): string {
 const unitMinutes = { m: 1, h: 60, d: 24 * 60, w: 7 * 24 * 60, o: 30 * 24 * 60, y: 365 * 24 * 60 } as const;
 const half = 'half(?: an?)?';
 const amount = new RegExp(`(?:(\\d{1,6}(?:\\.\\d)?|${half}(?= )|\\ban?(?= )) ?|\\b)${unit}(?![a-z])`, 'gu');
-export const amounts = `(?:(?:\\d{1,6}(?:\\.\\d)?|an?|${half}) ?)?${unit}(?:(?:,| and)? ?\\d{1,6} ?${unit})*`;
+export const amounts = `(?:(?:\\d{1,6}(?:\\.\\d)?|an?|${half}) ?)?${unit}(?:(?: and)? ?\\d{1,6} ?${unit})*`;
 export const lastAmounts = new RegExp(`^((?:the )?(?:last|past|previous) )?${amounts}$`, 'u');
 
 /** Minutes of `24h`, `1h30m`, `90 minutes`, `half an hour`. */
@@ -154,7 +152,7 @@ const clockTime = String.raw`\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?h?(?: ?[ap]
 /** A time at the end, or at the beginning. */
 const toShapes = (times: string): readonly RegExp[] => [
   new RegExp(`^(?:(?<day>.+?)(?: at | |t|_))?(?<time>${times})$`, 'u'),
-  new RegExp(`^(?<time>${times})(?: on| of)? (?<day>.+)$`, 'u'),
+  new RegExp(`^(?<time>${times}) (?<day>.+)$`, 'u'),
 ];
 const strictTime = toShapes(clockTime);
 /** `since 10` */
@@ -258,7 +256,7 @@ const onWeekday = new RegExp(`^(last |next |this )?(${weekday})$`, 'u');
 
 /** `2026-11-20` of `today`, `last monday`, `20 Nov`, `week 46`, `november`: the first day and the last. @throws UserError if it does not exist. */
 function readDays(typed: string, today: string, asked: Asked): readonly [string, string] | undefined {
-  const words = typed.replace(/^(?:on )?(?:the )?/u, '').trim();
+  const words = typed.replace(/^(?:(?:on|of|the) )+/u, '');
   const named = namedDays.get(words);
   if (named !== undefined) return repeat(shiftDay(today, named));
   if (/^next (?:week|weekend|month|year)$/u.test(words)) return repeat(shiftDay(today, 1));
@@ -342,9 +340,7 @@ function readDate(words: string, today: string): [number, number, number] | unde
   const [, year, , month, date] = /^((?:19|20)\d{2})([-/.])(\d{1,2})\2(\d{1,2})$/u.exec(words) ?? [];
   if (year) return [Number(year), Number(month), Number(date)];
   const [, before, name, behind, named] =
-    /^(?:(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?)?([a-z]{3,9})(?:\.? (\d{1,2})(?:st|nd|rd|th)?)?(?:,? ((?:19|20)\d{2}))?$/u.exec(
-      words,
-    ) ?? [];
+    /^(?:(\d{1,2}) (?:of )?)?([a-z]{3,9})(?:\.? (\d{1,2}))?(?: ((?:19|20)\d{2}))?$/u.exec(words) ?? [];
   if (name === undefined || !isMonth.test(name) || (before ?? behind) === undefined) return undefined;
   const at = indexOf(months, name) + 1;
   const day = Number(before ?? behind);

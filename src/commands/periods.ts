@@ -1,7 +1,7 @@
 import { isExists } from 'date-fns/isExists';
 import { UserError } from '../errors.ts';
 import { dayMs, hourMs, minuteMs, shiftDay, startOfDay } from '../lib/time.ts';
-import { findMoment, isTimeZone, toLocalTime } from '../lib/time-zone.ts';
+import { findMoment, toLocalTime } from '../lib/time-zone.ts';
 import { formatShortDay } from '../views/blocks/format.ts';
 import { openPeriod, type Period, rollBack, wholeDays } from '../views/blocks/period.ts';
 import { formatCode, join } from '../views/blocks/text.ts';
@@ -199,7 +199,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
     ? 'Write the year first, so that nobody mistakes day and month: `2026-11-20`.'
     : near
       ? `Did you mean \`${near}\`?`
-      : zone && (isTimeZone(zone) || /^[A-Z]{2,5}$/u.test(zone))
+      : zone && /^[A-Z]{2,5}$/u.test(zone)
         ? `I don’t know which time zone ${formatCode(zone, 5)} is: type its offset, as in \`10:00..11:00 +05:30\`.`
         : shapes;
   const dates = findDates(typed, toLocalDay(clock.now.getTime(), clock.timeZone));
@@ -274,7 +274,7 @@ function readOpen(words: string, asked: Asked): Period | undefined {
     /^(?:(since|from|after) |(?=[\d.]+ ?(?:m|min|minutes?|h|hours?)(?: ?\d+ ?m[a-z]*)? ago$))(?:the )?(.+)$/u.exec(
       words,
     ) ?? [];
-  const start = readPart(since, asked) ?? readPart(since, asked, hour);
+  const start = readPart(since, asked, hour);
   const isAfter = by === 'after' && start?.last !== undefined && start.minutes === undefined;
   const first = isAfter ? shiftDay(start.last ?? '', 1) : start?.first;
   return start && resolve({ ...start, first }, undefined, asked);
@@ -283,7 +283,7 @@ function readOpen(words: string, asked: Asked): Period | undefined {
 /** `before 10am`, `until 10 yesterday`: since midnight. */
 function readUntil(words: string, asked: Asked): Period | undefined {
   const [, until = ''] = /^(?:until|till?|before|by) (.+)$/u.exec(words) ?? [];
-  const end = readPart(until, asked) ?? readPart(until, asked, hour);
+  const end = readPart(until, asked, hour);
   return end?.minutes === undefined ? undefined : resolve({ ...end, minutes: 0 }, end, asked);
 }
 
@@ -425,7 +425,7 @@ function resolve(start: Part, end: Part | undefined, asked: Asked): Period | und
   } else if (to < from && start.first === undefined && start.at === undefined) {
     // `22:00..02:00` means last night; since a time later than now it is that of yesterday.
     from = startOn(shiftDay(end?.first ?? today, -1));
-  } else if (to < from && end?.minutes !== undefined && end.last === undefined && start.at === undefined) {
+  } else if (to < from) {
     const next = endOn(shiftDay(day ?? today, 1));
     // `yesterday 22:00..02:00` goes over midnight; `yesterday 12:00..10:00` was typed the wrong way round.
     if (next - from <= 12 * hourMs) to = next;
@@ -448,7 +448,6 @@ function readWholeDays(start: Part, end: Part, asked: Asked): Period | undefined
     .toSorted();
   // As far as they have begun.
   const [last = ''] = [whole, toLocalDay(asked.now.getTime(), asked.timeZone)].toSorted();
-  if (first === '') return undefined;
   // By those of UTC the CDN files its logs.
   if (isUtc(asked.timeZone))
     return wholeDays({ first, count: Math.round((startOfDay(last) - startOfDay(first)) / dayMs) + 1 });

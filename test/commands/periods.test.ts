@@ -63,11 +63,12 @@ const periods = `
 11-14T12:00 11-21T12:00 ← since last week / last week / 1w / week
 11-15T23:00 11-16T23:00 ← on monday
 11-15T23:00 11-18T23:00 ← mon-wed
-11-15T23:00 11-21T12:00 ← this week / 2026-W47
+11-15T23:00 11-21T12:00 ← this week / 2026-W47 / wk 47
 11-16T09:00 11-16T11:00 ← monday 10-12
 11-17T23:00 11-20T23:00 ← 2026/11/20..2026/11/18 / 18..20 Nov / Nov 18-20
 11-18T12:00 11-21T12:00 ← 3d / since 3 days
-11-18T23:00 11-19T23:00 ← 2 days ago
+11-16T23:00 11-17T23:00 ← tues
+11-18T23:00 11-19T23:00 ← 2 days ago / thur / thurs
 11-18T23:00 11-20T23:00 ← 2026-11-19..2026-11-20
 11-19T09:00 11-20T09:00 ← last 24h before yesterday 10:00
 11-19T12:00 11-21T12:00 ← a couple of days
@@ -78,6 +79,7 @@ const periods = `
 11-20T00:00 11-21T00:00 ← 2026-11-20T00:00Z..2026-11-21T00:00Z / 2026-11-20 UTC
 11-20T04:30 11-20T06:30 ← 2026-11-20T10:00:00+05:30..2026-11-20T12:00:00+05:30
 11-20T08:00 11-20T10:00 ← between 9 and 11 yesterday
+11-20T08:00 11-20T23:00 ← yesterday 9am to midnight
 11-20T09:00 11-20T11:00 ← from 10 to 12 nov 20 / 10-12 nov 20 2026 / yesterday from 10:00 to 12:00 /
   10:00..12:00 yesterday / on 20 Nov between 10:00 and 12:00 / 2026-11-20 10:00..12:00 /
   2026-11-20 10:00…12:00 / 2026-11-20 from 10 to 12 /
@@ -89,16 +91,17 @@ const periods = `
   10am-12pm UTC yesterday / 20/Nov/2026:10:00:00 +0000 to 20/Nov/2026:12:00:00 +0000 /
   Fri, 20 Nov 2026 10:00:00 GMT to Fri, 20 Nov 2026 12:00:00 GMT /
   20261120T100000Z..20261120T120000Z / Fri Nov 20 10:00:00 UTC 2026 to Fri Nov 20 12:00:00 UTC 2026 /
-  1795168800..1795176000 / from 1795168800000 to 1795176000000
+  2026-11-20_10:00..2026-11-20_12:00 UTC / 1795168800..1795176000 / from 1795168800000 to 1795176000000
 11-20T10:00 11-21T12:00 ← since 2026-11-20T10:00Z
 11-20T11:00 11-21T12:00 ← yesterday since noon
 11-20T11:00 11-20T13:00 ← yesterday noon until 2:00
 11-20T12:00 11-21T12:00 ← 1440m / ２４ｈ
 11-20T12:30 11-20T14:00 ← 1:30-3pm
 11-20T15:00 11-20T16:00 ← 10:00..11:00 EST
-11-20T15:00 11-20T17:00 ← 2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500
+11-20T15:00 11-20T17:00 ← 2026-11-20T10:00-05:00 to 2026-11-20T12:00-0500 /
+  20/Nov/2026:10:00:00 -0500 to 20/Nov/2026:12:00:00 -0500
 11-20T17:00 11-20T23:00 ← yesterday evening /
-  20 nov evening / last evening
+  20 nov evening / last evening / evening of the 20th of nov
 11-20T19:00 11-21T05:00 ← last night /
   friday night / yesterday night
 11-20T19:00 11-21T12:00 ← since last night
@@ -161,10 +164,10 @@ test.each(rows.map((row) => row.split(' ← ') as [string, string]))('%s ← %s'
 });
 
 const refused = `
-last 0h / lst 6h / shop / 10 / 10:00 / 18..20 / 2026-13-01 / 2026-02-30 / 31 Feb / 29 Feb / 2026-11-20
+last 0h / last 999999y / lst 6h / shop / 10 / 10:00 / 18..20 / 2026-13-01 / 2026-02-30 / 31 Feb / 29 Feb / 2026-11-20
 10:00.. / ..12:00 / 10:00..11:00..12:00 / 25:00..26:00 / 13am..2pm / 2026-11-20 10:00..10:00 /
 2026-11-22 / tomorrow / 22 Nov / 1 Dec / 2 Jan / 2026-11-19 24:00..2026-11-20 0:00 / today 13:10..13:20
-/ 2026-11-18..25 / 11/20/2026 / mayflower 20 / 2026-W60 / 2025-2026 / 2026-11-20T10:00:00.000Z / whenever you
+/ 2026-11-18..25 / 11/20/2026 / mayflower 20 / 2026-W60 / 2025-W53 / 2025-2026 / 2026-11-20T10:00:00.000Z / whenever you
 like / 18th to 20th / tonight / midnight / yesterday noon / 9-5 / 11:00-1:00 / yesterday 9 to 5 / Thu 20 Nov / monday and
 thursday / 10:00-11:00 IST / 10:00-11:00 +99 / Fri, 20 Nov 2026 10:00:00 GMT / 20/Nov/2026:10:00:00 +0000
 `;
