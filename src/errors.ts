@@ -55,7 +55,7 @@ export class UserError extends Error {
   }
 }
 
-/** What was about to be sent held a secret, so none of it was. Already logged under the reference. */
+/** Nothing was sent, since it held a secret. Already logged under the reference. */
 export class SecretLeakBlocked extends Error {
   override readonly name = 'SecretLeakBlocked';
   readonly reference: string;

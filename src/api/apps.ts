@@ -34,7 +34,7 @@ const usageSummary = z.object({
     .transform((status) => String(status ?? '').trim() || undefined),
 });
 
-/** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read; `unreadPoints`: others. */
+/** Absent: not reported. `latencyChart`: oldest first; `unknownChart`: as JSON, where no point could be read; else `unreadPoints`. */
 export type AppSummary = Awaited<ReturnType<ReturnType<typeof createApps>['summary']>>;
 
 const appIdKind: IdKind = {

@@ -81,7 +81,7 @@ async function readFileReply(reply: Reply) {
   const decoder = new TextDecoder();
   let text = '';
   let next = await chunks.next();
-  // Delayed until it has a cell or a line, or is not JSON.
+  // Held back until it has a cell or a line and is not a document.
   for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
     text += decoder.decode(next.value, { stream: true });
@@ -89,7 +89,7 @@ async function readFileReply(reply: Reply) {
   }
   const refusal = next.done && documentStart.test(text) ? parseJson(text) : undefined;
   const isRefusal = readErrorBody(refusal).kind !== 'none';
-  // A document, a word or nothing at all is no table. A 202 comes before the file exists: its body is something else.
+  // A document, a single word or nothing is not a table. The body of a 202 is not the file, which does not exist yet.
   const isOther = documentStart.test(text) || (next.done && !separator.test(text.trim()));
   if (isRefusal || isOther || reply.status === 202 || isHtml(contentType, text)) {
     await chunks.return();

@@ -26,7 +26,7 @@ const rewrapMs = 10 * minuteMs;
  */
 export async function openKeyringService(
   config: StoreConfig,
-  { db, quiet }: Pick<Database, 'db' | 'quiet'>,
+  { db, backgroundDb }: Pick<Database, 'db' | 'backgroundDb'>,
   log: Log,
 ) {
   const source = keyringSource(config);
@@ -107,7 +107,7 @@ export async function openKeyringService(
 
   /** Why this process does not open what others seal, in words. Rejects if the database does not answer. */
   const findProblem = async (): Promise<string | undefined> => {
-    const missing = findMissingKeys(await countKeyUse(quiet, sealedTables), keyring);
+    const missing = findMissingKeys(await countKeyUse(backgroundDb, sealedTables), keyring);
     if (missing.length === 0) return undefined;
     return `the keyring lacks ${missing.join(', ')}, under which another process seals: add it here (docs/operating.md, “Rotation”)`;
   };

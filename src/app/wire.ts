@@ -44,7 +44,7 @@ import { createJobPorts } from '../slack/send/job-ports.ts';
 import { createNativeBlocks } from '../slack/send/native-blocks.ts';
 import { createConnectPage } from '../slack/web/connect-page.ts';
 import { createInstallPages } from '../slack/web/install.ts';
-import { logOncePerMinute, oncePerMinute } from '../slack/web/limits.ts';
+import { oncePerMinute, throttleLog } from '../slack/web/limits.ts';
 import { createWeb } from '../slack/web/server.ts';
 import { readBacklog } from '../store/backlog.ts';
 import { claimOnce, type Database, releaseClaim } from '../store/database.ts';
@@ -237,7 +237,7 @@ export async function wire(base: Base, role: Role, database: Database, release: 
     ...features,
     keyPage: connectPage && ((person, shownFor) => connectPage.of(person, shownFor)),
     shouldRecord: oncePerMinute(now),
-    calm: logOncePerMinute(log, now),
+    throttledLog: throttleLog(log, now),
     claimOnce: (id) => claimOnce(db, id, now()),
     release: (id) => releaseClaim(db, id),
     panel,

@@ -63,7 +63,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
     },
     /** The id that a typed word names, else the word itself. */
     async resolve(person: Person, kind: NamedKind, typed: string): Promise<string> {
-      // The ID of an app is any text.
+      // The ID of an app can be any text.
       if (looksLikeId(typed)) return kind === 'app' ? typed : trimZeros(typed);
       const tenant = tenantId(person);
       const wanted = toNameKey(typed);

@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { ApiError, saysKeyIsGone, saysNothing } from '../api/http/errors.ts';
+import { ApiError, genericRefusal, isKeyRefusal } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import type { LinkedKey } from '../auth/keys/key-store.ts';
 import { computeRights } from '../auth/policy/policy.ts';
@@ -187,17 +187,18 @@ export async function checkKey(
   } catch (error) {
     const failure = explain(error);
     const reference = failure.reference ? ` Reference ${failure.reference}` : '';
-    const asked = error instanceof ApiError ? error : undefined;
-    const refused = asked?.code === 'key_refused';
-    const says = asked?.serviceMessage ?? asked?.errorKey ?? '';
-    const isQuoted = says !== '' && !saysNothing.test(says);
+    const { code, status, serviceMessage, errorKey }: Partial<ApiError> =
+      error instanceof ApiError ? error : {};
+    const refused = code === 'key_refused';
+    const reason = serviceMessage ?? errorKey ?? '';
+    const isQuoted = reason !== '' && !genericRefusal.test(reason);
     const next =
-      refused && (!isQuoted || saysKeyIsGone(says))
+      refused && (!isQuoted || isKeyRefusal(reason))
         ? 'Copy the whole key and paste it again.'
         : 'Once that is solved at bunny.net, paste the key again.';
-    const quote = isQuoted ? `The CDN says: “${escapeMrkdwn(says, 300)}” ` : '';
+    const quote = isQuoted ? `The CDN says: “${escapeMrkdwn(reason, 300)}” ` : '';
     const why =
-      refused || (asked?.code === 'refused' && (asked.status === 401 || asked.status === 403))
+      refused || (code === 'refused' && (status === 401 || status === 403))
         ? {
             message: 'bunny.net refused this key.',
             hint: `Nothing was stored. ${quote}${next}${reference}`,

@@ -101,7 +101,8 @@ async function giveName({ kind, id, name, was }: Given, context: Context): Promi
   const { names, person } = context;
   const given = { kind, id, name: name || undefined, was };
   const before = await names.find(person, kind, id);
-  const refusal = given.name === undefined ? undefined : await findMeaning(given.name, { kind, id }, context);
+  const refusal =
+    given.name === undefined ? undefined : await findConflict(given.name, { kind, id }, context);
   if (refusal !== undefined) throw new UserError(refusal, 'Choose another name.');
   let outcome = await names.give(person, given);
   if (typeof outcome === 'object' && 'givenBy' in outcome) {
@@ -173,8 +174,8 @@ export async function resolveAppToDelete(typed: string, context: Context): Promi
   return id === typed || !(await isAppId(typed, context)) ? id : typed;
 }
 
-/** What people may mean by this name besides this id: the id of another app, or a zone that uses another one. */
-async function findMeaning(
+/** Why people could take this name for another ID: it is an app’s ID, or the name of a zone that uses another one. */
+async function findConflict(
   name: string,
   { kind, id }: { readonly kind: NamedKind; readonly id: string },
   context: Context,

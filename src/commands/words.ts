@@ -43,7 +43,7 @@ const quotes = new Map(
 
 const marks = [...quotes].flat().join('');
 /** `<…>` and `name:"…"` are not split. */
-const held = new RegExp(`[a-z-]+[:=][${marks}][^${marks}]*[${marks}](?!\\S)|(?:<[^<>]*>|\\S)+`, 'iuy');
+const unsplit = new RegExp(`[a-z-]+[:=][${marks}][^${marks}]*[${marks}](?!\\S)|(?:<[^<>]*>|\\S)+`, 'iuy');
 
 /** Keeps parsing fast whatever is pasted. */
 const maxLength = 4000;
@@ -142,8 +142,8 @@ function findClosingQuote(text: string, at: number): number | undefined {
 }
 
 function readWord(text: string, at: number): string {
-  held.lastIndex = at;
-  return held.exec(text)?.[0] ?? text.charAt(at);
+  unsplit.lastIndex = at;
+  return unsplit.exec(text)?.[0] ?? text.charAt(at);
 }
 
 /** `&amp;` comes last, so that `&amp;lt;` becomes `&lt;`. */

@@ -22,15 +22,15 @@ export function toPlainSigns(text: string): string {
     .replaceAll(/[\uFF01-\uFF5E]/gu, (sign) => sign.normalize('NFKC'))
     .replaceAll(/[^\P{Nd}\d]/gu, (digit) => {
       const at = digit.codePointAt(0) ?? 0;
-      const value = counted.findIndex((nth) => !/\p{Nd}/u.test(String.fromCodePoint(at - nth - 1)));
-      return String(Math.max(value, 0));
+      // The ten digits of a script follow each other.
+      let value = 0;
+      while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(at - value - 1))) value += 1;
+      return String(value);
     })
     .replaceAll(/[—―]/gu, '--')
     .replaceAll(/[\p{Pd}−]/gu, '-')
     .replaceAll(/[∶ː꞉]/gu, ':');
 }
-
-const counted = Array.from({ length: 10 }, (_, nth) => nth);
 
 /** Names with the same key are one: case, width, composition, invisible characters and look-alikes do not matter. */
 export function toNameKey(name: string): string {

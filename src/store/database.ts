@@ -14,8 +14,8 @@ export interface Database {
   readonly db: Db;
   /** Connections of the job queue, which does not use Kysely. */
   readonly pool: Pool;
-  /** Over the same connections, where no command waits. */
-  readonly quiet: Db;
+  /** Over the connections of `pool`, for which no command waits. */
+  readonly backgroundDb: Db;
   /** Resolves when the embedded engine has ended without being asked to: nothing can be read or stored any more. */
   readonly ended?: Promise<Error> | undefined;
   readonly dump?: (path: string) => Promise<void>;
@@ -38,13 +38,14 @@ export async function openDatabase(options: {
   const { explain, silenceMs, ...opened } = databaseUrl
     ? await openPostgres(databaseUrl, log, isPatient)
     : await openEmbedded(dataDir, log);
-  const { db, pool, quiet } = opened;
+  const { db, pool, backgroundDb } = opened;
   let closing: Promise<void> | undefined;
   return {
     ...opened,
     async migrate() {
       if (opened.engine === 'postgres') await checkRights(db);
-      if ((await findSchemaState(db)) !== 'current') await withCreateRights(db, () => migrate(quiet, log));
+      if ((await findSchemaState(db)) !== 'current')
+        await withCreateRights(db, () => migrate(backgroundDb, log));
     },
     async ping() {
       try {

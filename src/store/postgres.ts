@@ -48,7 +48,7 @@ export async function openPostgres(databaseUrl: Secret, log: Log, isPatient = fa
       db: new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) }),
       poolUse: () => countConnections(pool),
       silenceMs,
-      quiet: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
+      backgroundDb: new Kysely<Schema>({ dialect: new PostgresDialect({ pool: unlimited }) }),
       explain: (error: unknown) => toUserError(error, address),
       close,
     };

@@ -226,7 +226,7 @@ describe.skipIf(engines.postgres.skip)('PostgreSQL alone', () => {
     const server = await engines.postgres.server();
     const database = await openPostgres(await server.createDatabase(), createMemoryLog());
     expect(await readTimeLimit(database.db)).toEqual([{ statement_timeout: '5s' }]);
-    expect(await readTimeLimit(database.quiet)).toEqual([{ statement_timeout: '0' }]);
+    expect(await readTimeLimit(database.backgroundDb)).toEqual([{ statement_timeout: '0' }]);
     await database.close();
   });
 });

@@ -88,7 +88,7 @@ export function readErrorBody(raw: unknown, clean?: (text: string) => string): E
 
 /** 401 and 403 mean the key, unless the body says something else: shield answers a wrong time window with 401. */
 export function classifyStatus(status: number, words: ErrorDetails, isHtml: boolean): ApiErrorCode {
-  // A page with 403 is of a firewall in between.
+  // A web page with 403 comes from a firewall in between.
   if (status === 401 || (status === 403 && !isHtml)) return isAboutKey(words) ? 'key_refused' : 'refused';
   if (status === 429) return 'rate_limited';
   if (status >= 500 || status === 408) return 'unavailable';
@@ -111,16 +111,17 @@ function isAboutKey({ kind, serviceMessage = '', errorKey = '', fieldErrors }: E
   if (kind === 'envelope' && errorKey !== '') return false;
   const message = fieldErrors.length > 0 ? fieldErrors.map((one) => one.message).join(' ') : serviceMessage;
   const words = `${message} ${errorKey.replaceAll('_', ' ')}`;
-  if (words.trim() === '' || saysKeyIsGone(words)) return true;
+  if (words.trim() === '' || isKeyRefusal(words)) return true;
   return keyWords.test(words) && !otherCauses.test(words);
 }
 
-/** That the key itself is refused, and not what it may do. */
-export function saysKeyIsGone(words: string): boolean {
+/** Whether the key itself is refused, and not what it may do. */
+export function isKeyRefusal(words: string): boolean {
   return surelyKey.test(words) || endedKey.test(words);
 }
 
-export const saysNothing = /^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu;
+/** Says no more than the status does. */
+export const genericRefusal = /^(?:unauthori[sz]ed|forbidden|authorization has been denied.*)\.?$/iu;
 
 export function toSentence(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
@@ -161,7 +162,7 @@ function readFieldErrors(value: unknown): FieldError[] {
   });
 }
 
-/** Empty unless it went wrong, or a part only. */
+/** Members that are empty where a write succeeded, and succeeded whole. */
 const failureNames =
   /error|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refused|more|next|continuation/iu;
 const outcomeNames =
@@ -174,7 +175,7 @@ const goodSentence =
 /** A setting's value may be one that we do not know. */
 const valueNames = /value|secret|token|key/iu;
 
-/** What the answer to a write says of a failure, beside whatever else is in it: `status: failed`. It may hold secrets. */
+/** What the answer to a write says about a failure, whatever else it holds: `status: failed`. It may hold secrets. */
 export function findFailureWords(answer: unknown, path: readonly string[] = []): string | undefined {
   if (typeof answer === 'object' && answer !== null) {
     const isList = Array.isArray(answer);

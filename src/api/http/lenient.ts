@@ -54,7 +54,7 @@ export const text = z.string().nullish();
 const words = z.stringbool({ truthy: ['true', '1'], falsy: ['false', '0'] });
 export const flag = z.union([z.boolean(), z.literal([0, 1]).transform(Boolean), words]).nullish();
 const numberText = /^-?\d{1,20}(?:\.\d{1,20})?$/u;
-/** A text may be a number. */
+/** A number may come as text. */
 export const count = z.union([z.number(), z.string().regex(numberText).transform(Number)]).nullish();
 export const texts = z.array(z.string()).nullish();
 /** An int64 id as a string: it is never computed with, and buttons carry text. */
@@ -62,7 +62,7 @@ export const id = z.union([z.number().int(), z.string().regex(/^-?\d{1,20}$/)]).
 /** A reference to another resource; null, 0 and -1 mean none. */
 export const link = id.transform((value) => (/^[1-9]/.test(value) ? value : undefined)).nullish();
 
-/** As `count`. A number beyond all bounds is none. */
+/** Like `count`; undefined for infinity. */
 export function readNumber(value: unknown): number | undefined {
   const read = typeof value === 'string' && numberText.test(value) ? Number(value) : value;
   return typeof read === 'number' && Number.isFinite(read) ? read : undefined;
@@ -90,7 +90,7 @@ export function readAnswer<S extends z.ZodObject>(
   return read.value;
 }
 
-/** As `readAnswer`, of the answer to a write. No answer at all confirms nothing; a word of failure beside the rest is a refusal. */
+/** Like `readAnswer`, for the answer to a write. An empty answer confirms nothing. @throws ApiError if it reports a failure */
 export function readConfirmation<S extends z.ZodObject>(reply: Reply, body: unknown, schema: S): z.output<S> {
   const read = readAnswer(reply, body ?? {}, schema);
   const words = findFailureWords(body);

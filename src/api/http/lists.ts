@@ -38,7 +38,7 @@ export async function readList(
     }
   }
   const outside = orElse(length === 0 ? 'unexpected' : 'cut', () => cutter.end());
-  // Null stands for an empty list only where the answer counts none.
+  // Null means an empty list only if the answer counts no elements.
   const { found, document } = outside;
   const isEmpty = isObject(document) && document[member] === null && document['TotalItems'] === 0;
   if (found === 'nowhere' && !isEmpty) throw reply.wrongShape(document);

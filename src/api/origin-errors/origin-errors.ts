@@ -67,7 +67,7 @@ export function createOriginErrors(send: Send, now: () => number = Date.now) {
   };
 }
 
-/** Either member may be missing, since the specification has neither. One in another form is no whole list. */
+/** Either member may be missing, since the specification has neither. A value of another form leaves the list unfinished. */
 function hasMore(document: unknown): boolean {
   if (!isObject(document)) return false;
   const { hasMoreData: more, continuationToken: token } = document;

@@ -309,13 +309,13 @@ export function renameMembers(raw: Readonly<Record<string, unknown>>): Record<st
 export interface Zone {
   readonly summary: ZoneSummary;
   readonly members: Members;
-  /** Of those that null does not stand for empty in. */
+  /** Without members where null means empty. */
   readonly unreported: readonly ZoneMember[];
-  /** Of another type than published, or less than nothing. */
+  /** Of another type than published, or negative. */
   readonly unreadable: readonly ZoneMember[];
 }
 
-/** Null stands for an empty value of these formats; of a flag or a number it means: not reported. */
+/** Null is an empty value of these formats; for a flag or a number it means not reported. */
 export const emptyFormats = new Set<string>(
   'text code url host names texts hosts countries link properties secret'.split(' '),
 );
@@ -344,7 +344,7 @@ export function readZone(raw: unknown) {
   return { zone, wrong: read.wrong, ...compareNames(renamed, zoneSchema.shape, publishedLater) };
 }
 
-/** In no specification yet: many a service does not have them. */
+/** In no specification yet: many services do not have them. */
 const publishedLater: readonly string[] = ['TlsSecurityLevel', 'LoadBalancerId'];
 
 /** Every member that is not secret, null for those that were not reported. Ids are text, so that no reader rounds them. */

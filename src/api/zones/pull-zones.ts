@@ -10,20 +10,20 @@ import { listHostnames, summarize, type ZoneSummary } from './summary.ts';
 
 /**
  * The reads of whole zone lists in this process. Everybody with the same key shares one. Large ones reserve their zones, at 630
- * bytes each, and wait in line where too many are read: two of 50,000 at once, so that a slow account holds up nobody else. Up
- * to a fifth of all have a line of their own.
+ * bytes each, and wait in line where too many are read: two of 50,000 at once, so that a slow account holds up nobody else.
+ * Lists of up to a fifth of `most` wait apart from longer ones.
  */
 export function createZoneLoads(large = 5_000, most = 100_000) {
-  const [short, long] = [createLine(most / 5), createLine(most)];
+  const [takeShort, takeLong] = [createTurns(most / 5), createTurns(most)];
   const takeTurn: TakeTurn = async (zones, work) => {
     if (zones < large) return work();
-    return zones <= most / 5 ? short(zones, work) : long(zones, work);
+    return zones <= most / 5 ? takeShort(zones, work) : takeLong(zones, work);
   };
   // Keeps nothing: each result is larger than its bound.
   return { takeTurn, shared: createCache<AllZones>({ now: () => new Date(), maxSize: 1, sizeOf: () => 2 }) };
 }
 
-function createLine(most: number): TakeTurn {
+function createTurns(most: number): TakeTurn {
   let reserved = 0;
   const waiting: { readonly zones: number; readonly start: () => void }[] = [];
   const startNext = (): void => {

@@ -218,7 +218,7 @@ function listRuleOrder(rules: readonly EdgeRule[]): Json {
 
 // The service writes one value in several ways, and not always in the same one. Values are compared and told in one.
 
-/** `isHost`: without a scheme it begins with a host, also one without a dot. */
+/** `isHost`: a URL without a scheme begins with a host, even if that has no dot. */
 function normalizeUrl(url: string, isHost = false): string {
   const [, scheme = '', authority = '', rest = ''] =
     /^((?:(?:[a-z][a-z\d+.-]*|\*):)?\/\/)?([^/?#]*)(.*)$/isu.exec(url.trim()) ?? [];
@@ -235,7 +235,7 @@ function normalizeUrl(url: string, isHost = false): string {
   return `${scheme.toLowerCase()}${login}${address}${isDefault ? '' : `:${port}`}${path.replace(/\?$/u, '')}`;
 }
 
-/** A request's path is put behind it: a slash at its end means nothing. */
+/** The path of a request is appended to it: a slash at its end makes no difference. */
 const normalizeBase = (url: string): string => normalizeUrl(url).replace(/\/$/u, '');
 const normalizeAuthority = (host: string): string => normalizeUrl(host, true);
 

@@ -38,7 +38,7 @@ export function summarize(raw: unknown): ZoneSummary | undefined {
   if (!isObject(raw)) return undefined;
   const id = readId(raw['Id']);
   if (id === undefined) return undefined;
-  // Less than nothing is neither a use nor no limit.
+  // A negative number is neither a usage nor “unlimited”.
   const [used = -1, limit = -1] = [raw['MonthlyBandwidthUsed'], raw['MonthlyBandwidthLimit']].map(readNumber);
   const url = readText(raw['OriginUrl']);
   const hostnames = listHostnames(raw);

@@ -27,7 +27,7 @@ export function createAuthorizer(options: {
   readonly foreign: boolean | undefined;
   /** While Slack gives no profile, a connected key says that they belong here. */
   readonly isKnownByKey?: true;
-  /** Whether people of other organizations read where they ask: without a profile they may be one of those. */
+  /** Whether other organizations read the channel: a person without a profile may belong to one of them. */
   readonly isReadByOthers?: () => Promise<boolean>;
   readonly policies: Policies;
   readonly people: People;
@@ -48,10 +48,10 @@ export function createAuthorizer(options: {
     const isHere = userId === own && foreign === false;
     const isConfigured = people.configuredAdmins.includes(userId);
     const profile = isHere && isConfigured ? undefined : await people.profile(userId, { fresh });
-    const isAnybody = !isHere && userId === own && !profile && (await options.isReadByOthers?.()) === true;
+    const mayBeForeign = !isHere && userId === own && !profile && (await options.isReadByOthers?.()) === true;
     const unread = [
       profile?.unread && !isConfigured ? ['admin'] : [],
-      (profile?.unread && !isHere) || isAnybody ? ['person'] : [],
+      (profile?.unread && !isHere) || mayBeForeign ? ['person'] : [],
     ].flat();
     return {
       admin: isConfigured || profile?.admin === true,
@@ -174,7 +174,7 @@ export async function findOtherAdmins(
   { fresh = true }: ReadOptions = {},
 ): Promise<string[]> {
   const candidates = [...new Set([...people.configuredAdmins, ...known])].filter((id) => id !== author);
-  // Slack gives a hundred profiles a minute: with more people only those of the last minutes let another attempt go on.
+  // Slack gives a hundred profiles a minute. With more people a second attempt starts from those of the last minutes.
   const options = { fresh: fresh && candidates.length <= profilesAtOnce };
   for await (const found of readProfiles(people, candidates.slice(0, mostProfiles), options)) {
     const givesProfiles = !people.missingScopes().some(({ lookup }) => lookup === 'admins');

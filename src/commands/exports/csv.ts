@@ -184,7 +184,7 @@ function namesAddress(name: string): boolean {
  * `replaced` gets the canonical form. Versions such as `Chrome/131.0.0.0` stay: no client address ends in two zeros.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
-  const forward = text.includes('arpa') ? text.replaceAll(reversed, turnRound) : text;
+  const forward = text.includes('arpa') ? text.replaceAll(reversedAddress, reverseDigits) : text;
   const plain = decode(forward);
   const shown = replacePlain(plain, replaced);
   // Escapes stay where they hide no address.
@@ -192,7 +192,8 @@ export function replaceAddresses(text: string, replaced: (address: string) => st
   return shown === forward ? text : shown;
 }
 
-const escaped =
+/** Most cells hold none of these and are not decoded. */
+const disguise =
   /%[\da-fu]|&(?:#|amp;|period|colon|percnt)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
 const characters: Readonly<Record<string, string>> = { period: '.', colon: ':', percnt: '%' };
 
@@ -200,10 +201,10 @@ function toCharacter(_: string, hex: string | undefined, decimal?: string): stri
   return String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
 }
 
-/** The digits of an IPv6 address, the last one first. */
-const reversed = /(?<![\w.])(?:[\da-f]\.){32}(?=ip6\.arpa)/giu;
+/** The digits of an IPv6 address, last one first. */
+const reversedAddress = /(?<![\w.])(?:[\da-f]\.){32}(?=ip6\.arpa)/giu;
 
-function turnRound(digits: string): string {
+function reverseDigits(digits: string): string {
   return `${digits
     .split('.')
     .toReversed()
@@ -213,7 +214,7 @@ function turnRound(digits: string): string {
 
 /** What hides an address from a search but not from a reader: escapes, invisible characters, and other digits and dots. */
 function decode(text: string): string {
-  if (!escaped.test(text)) return text;
+  if (!disguise.test(text)) return text;
   return decodePercent(text)
     .replaceAll(/&(?:amp;)*#(?:x([\da-f]{2,4})|(\d{2,4}));?/giu, toCharacter)
     .replaceAll(/&(period|colon|percnt);/gu, (_, name: string) => characters[name] ?? '')

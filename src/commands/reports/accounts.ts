@@ -128,7 +128,7 @@ export function createAccountReads(options: {
           ({ originErrors }) => readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, since),
           ({ size }) => size,
         ),
-      /** Those whose errors or settings the person saw last are known in the process that answered. */
+      /** With the zones that this process showed the person last. */
       async knownZones(): Promise<KnownOfZones> {
         const { failing, asked } = listNoted(zoneLists.noted.get(owner));
         const read = await findKnownZones(db, { person, fingerprint }, now());

@@ -44,10 +44,10 @@ import { readSender } from '../sender.ts';
 import {
   createRateLimit,
   findVisitor,
-  logOncePerMinute,
   markVerified,
   oncePerMinute,
   readBody,
+  throttleLog,
 } from '../web/limits.ts';
 import type { Reply } from '../web/page.ts';
 
@@ -74,7 +74,7 @@ export function createMcpEndpoint(options: {
 }) {
   const { call, clientTokens, log, now } = options;
   const signature = createSignatureCheck(options);
-  const { warn } = logOncePerMinute(log, now);
+  const { warn } = throttleLog(log, now);
   let protocol: ReturnType<typeof createProtocol> | undefined;
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();

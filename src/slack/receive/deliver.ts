@@ -12,7 +12,7 @@ import { withSpan } from '../../telemetry/tracing.ts';
 import { createNotes } from '../../views/blocks/menu.ts';
 import { describeStepFailure } from '../../views/steps.ts';
 import { findInstallation, type LifecycleHandlers, readSender, storeEnds } from '../sender.ts';
-import { logOncePerMinute, oncePerMinute } from '../web/limits.ts';
+import { oncePerMinute, throttleLog } from '../web/limits.ts';
 import type { Owner } from './in-flight.ts';
 import { readModalState, type SubmittedView } from './modals.ts';
 import { createReplies, perform, type SlackDeps } from './perform.ts';
@@ -72,8 +72,9 @@ export type Deliver = (body: object, ack: Acknowledge, arrival: Arrival) => Prom
  */
 export function createDeliver(options: DeliverOptions): Deliver {
   const { egress, inFlight, log, metrics, now } = options;
-  const calm = logOncePerMinute(log, now);
-  const logFailure = (error: unknown): void => calm.error({ error }, 'a delivery failed outside its handler');
+  const throttledLog = throttleLog(log, now);
+  const logFailure = (error: unknown): void =>
+    throttledLog.error({ error }, 'a delivery failed outside its handler');
   const refuse = createRefusal(options);
   const app = createApp(options, logFailure);
   let storing = 0;
@@ -98,11 +99,11 @@ export function createDeliver(options: DeliverOptions): Deliver {
     // What must not be lost is stored before it is acknowledged, also in a flood; else Slack sends it again.
     if (body.event) await storeEnds(body, ends);
     const isStep = body.event?.type === 'function_executed';
-    const step = isStep ? await store(() => beginStep(options, body, calm.warn)) : undefined;
+    const step = isStep ? await store(() => beginStep(options, body, throttledLog.warn)) : undefined;
     if (step === 'incomplete') return;
     const owner = readOwner(body);
     if (!body.event && owner.person === '') {
-      calm.warn({ type: body.type }, 'a delivery names no user');
+      throttledLog.warn({ type: body.type }, 'a delivery names no user');
       return;
     }
     const end = inFlight.admit(owner, JSON.stringify(body).length);
@@ -133,7 +134,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     // Slack shows an error for an unacknowledged delivery; an empty acknowledgement is right for unknown kinds.
     const accepted = () => withReference(() => withSecrets(() => accept(body, ack).then(() => ack())));
     return withSpan('delivery', { transport }, accepted).catch((error: unknown) => {
-      calm.error({ error }, 'cannot acknowledge a delivery');
+      throttledLog.error({ error }, 'cannot acknowledge a delivery');
       throw error;
     });
   };
@@ -227,7 +228,7 @@ const mostToTell = 1_000;
 function createRefusal(deps: SlackDeps) {
   const { access, inFlight, log, metrics, now } = deps;
   const shouldTell = oncePerMinute(now);
-  const { warn } = logOncePerMinute(log, now);
+  const { warn } = throttleLog(log, now);
   /** By person, the longest wait first. */
   const toTell = new Map<string, () => Promise<unknown>>();
   let sending = 0;

@@ -1,5 +1,5 @@
 import { exportOperation, isWindowError } from '../../api/event-logs.ts';
-import { ApiError, isPlanError, saysKeyIsGone, saysNothing } from '../../api/http/errors.ts';
+import { ApiError, genericRefusal, isKeyRefusal, isPlanError } from '../../api/http/errors.ts';
 import { isTransient as isTransientError } from '../../api/http/request.ts';
 import { LinkedKeyError } from '../../auth/keys/key-store.ts';
 import type { Right } from '../../auth/policy/policy.ts';
@@ -140,7 +140,7 @@ type Explanation = Pick<Failure, 'message' | 'offer'> & { readonly hint: string 
 export function describeApiError(error: ApiError): Explanation {
   const { code, serviceMessage, requestId } = error;
   const { message, hint, offer } = describeCode(error);
-  const isQuoted = serviceMessage && code !== 'refused' && !saysNothing.test(serviceMessage);
+  const isQuoted = serviceMessage && code !== 'refused' && !genericRefusal.test(serviceMessage);
   const quote = quoteService(error);
   const says = isQuoted ? ` The CDN says${quote}${/[.!?]”$/.test(quote) ? '' : '.'}` : '';
   const lookUp = requestId ? ` The CDN’s support can look up the request ${formatCode(requestId, 80)}.` : '';
@@ -149,7 +149,7 @@ export function describeApiError(error: ApiError): Explanation {
 
 function describeCode(error: ApiError): Explanation {
   const { retryAfterSeconds: seconds, serviceMessage: says = 'forbidden', status } = error;
-  const isRightMissing = status === 403 && !saysNothing.test(says) && !saysKeyIsGone(says);
+  const isRightMissing = status === 403 && !genericRefusal.test(says) && !isKeyRefusal(says);
   const explanations: Readonly<Record<ApiError['code'], Explanation>> = {
     key_refused: {
       message: isRightMissing ? 'The CDN does not allow this with your key.' : 'The CDN refused your key.',

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parseJson } from '../../lib/canonical-json.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
-import { logOncePerMinute, markVerified, readBody } from '../web/limits.ts';
+import { markVerified, readBody, throttleLog } from '../web/limits.ts';
 import type { Deliver } from './deliver.ts';
 
 // A modal is at most 250 kB, an event far less.
@@ -18,7 +18,7 @@ export function createHttpReceiver(options: {
 }) {
   const { deliver, log, now } = options;
   const signature = createSignatureCheck(options);
-  const { warn } = logOncePerMinute(log, now);
+  const { warn } = throttleLog(log, now);
 
   /** The body of a genuine delivery; undefined if the request was answered. Apart, so that nothing else is held meanwhile. */
   const receive = async (request: IncomingMessage, response: ServerResponse) => {

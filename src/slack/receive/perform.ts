@@ -33,7 +33,7 @@ import { createResponder, type Respond, type Route, withFiles } from '../send/re
 import { createSharing, withShare } from '../send/sharing.ts';
 import { openSlack } from '../send/slack-port.ts';
 import { readSender, readShownName, type Sender } from '../sender.ts';
-import type { CalmLog } from '../web/limits.ts';
+import type { ThrottledLog } from '../web/limits.ts';
 import { explainFailure, type FailedDelivery } from './failures.ts';
 import type { InFlight } from './in-flight.ts';
 
@@ -52,8 +52,8 @@ export interface SlackDeps extends Omit<Services, 'cdnWith' | 'keyPage' | 'featu
   readonly inFlight: InFlight;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** What an outage of Slack would log for each command. */
-  readonly calm: CalmLog;
+  /** For messages that an outage of Slack would cause at each command. */
+  readonly throttledLog: ThrottledLog;
   readonly now: () => Date;
   readonly panel: Context['panel'];
   readonly postToResponseUrl: PostToResponseUrl;
@@ -119,7 +119,7 @@ export async function perform(
   const started = performance.now();
   const sender = readSender(body, deps.access.own());
   if (!sender) {
-    deps.calm.warn({ kind }, 'a delivery names no user and workspace');
+    deps.throttledLog.warn({ kind }, 'a delivery names no user and workspace');
     return;
   }
   const { person } = sender;
@@ -208,7 +208,7 @@ export function createReplies(
     client,
     plain: createResponder({
       ...deps,
-      log: deps.calm,
+      log: deps.throttledLog,
       client,
       tenant,
       route: own,
@@ -267,7 +267,7 @@ async function performOnce(deps: SlackDeps, turn: Turn, work: Work): Promise<Out
           throw leak;
         });
     } catch (unreachable) {
-      deps.calm.error({ error: unreachable, kind }, 'cannot show a failure to its person');
+      deps.throttledLog.error({ error: unreachable, kind }, 'cannot show a failure to its person');
     }
     return error instanceof UserError ? 'refused' : 'failed';
   }

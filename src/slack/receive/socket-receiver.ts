@@ -8,7 +8,7 @@ import { findProxyDispatcher } from '../../lib/proxy.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import type { Log } from '../../telemetry/log.ts';
 import { explainRefusedToken } from '../installations.ts';
-import { logOncePerMinute } from '../web/limits.ts';
+import { throttleLog } from '../web/limits.ts';
 import type { Deliver } from './deliver.ts';
 
 // Two connections, replaced in turn, lose no command between Slack's `disconnect` and the next `hello`.
@@ -37,7 +37,7 @@ export function createSocketReceiver(options: {
   fetch?: typeof globalThis.fetch | undefined;
 }) {
   const { apiUrl, log } = options;
-  const { warn } = logOncePerMinute(log, () => new Date());
+  const { warn } = throttleLog(log, () => new Date());
   /** Open connections, by the time when they opened. */
   const live = new Map<SocketModeClient, number>();
   const stopping = new AbortController();

@@ -143,7 +143,7 @@ export function toSlackFailure(error: unknown): unknown {
   }
 }
 
-/** Makes a call again, with growing pauses, where Slack asks for one, for `leftMs` in all: else nobody would read what it tells. */
+/** Repeats a call that Slack rate limits, with growing pauses, for `leftMs` in all: its message would be lost otherwise. */
 export async function waitOutLimits<Result>(
   call: () => Promise<Result>,
   signal: AbortSignal,

@@ -204,7 +204,7 @@ async function upload(
   if ('path' in content)
     for await (const piece of createReadStream(content.path)) to.inspect(piece as Buffer);
   else if (!('send' in content)) to.inspect(content);
-  // An address takes one upload: after a pause the same file goes to another.
+  // An address takes one upload: each attempt gets a new one.
   const send = async (): Promise<string> => {
     const { upload_url: address, file_id: id } = await client.files.getUploadURLExternal({
       filename: name,

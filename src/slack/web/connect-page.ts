@@ -22,7 +22,7 @@ import { type KeyProblem, renderConnectedOnPage } from '../../views/connect/conn
 import * as views from '../../views/connect/page.ts';
 import { explainFailure } from '../receive/failures.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { createRateLimit, findVisitor, logOncePerMinute, markVerified } from './limits.ts';
+import { createRateLimit, findVisitor, markVerified, throttleLog } from './limits.ts';
 import * as pages from './page.ts';
 
 type Needed =
@@ -79,7 +79,7 @@ export function createConnectPage(options: ConnectPageOptions) {
   // Guesses count by visitor, apart: behind a proxy a guesser must not lock out people with a link.
   const guesses = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
   const visits = createRateLimit({ most: 60, perMs: minuteMs, maxKeys: 5_000, now });
-  const { warn } = logOncePerMinute(log, now);
+  const { warn } = throttleLog(log, now);
 
   /** Neither a look-up nor a line in the log. */
   const refuseGuess = (request: IncomingMessage): pages.Reply => {

@@ -4,7 +4,7 @@ import { UserError } from '../../errors.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { renderInstalled, renderNotInstalled } from '../../views/connect/page.ts';
 import type { SlackDeps } from '../receive/perform.ts';
-import { createRateLimit, findVisitor, logOncePerMinute } from './limits.ts';
+import { createRateLimit, findVisitor, throttleLog } from './limits.ts';
 import * as pages from './page.ts';
 
 export type InstallPages = ReturnType<typeof createInstallPages>;
@@ -19,7 +19,7 @@ export function createInstallPages(
   const headers = pages.pageHeaders(publicUrl);
   // A genuine return asks Slack.
   const returns = createRateLimit({ most: 20, perMs: minuteMs, maxKeys: 5_000, now });
-  const { warn } = logOncePerMinute(log, now);
+  const { warn } = throttleLog(log, now);
 
   const isGenuine = async (query: URLSearchParams): Promise<boolean> => {
     if (!query.has('code')) return false;

@@ -174,14 +174,14 @@ export function oncePerMinute(now: () => Date): (key: string) => boolean {
   return (key) => limit.take(key) === undefined;
 }
 
-export type CalmLog = Pick<Log, 'info' | 'warn' | 'error'>;
+export type ThrottledLog = Pick<Log, 'info' | 'warn' | 'error'>;
 
-/** Logs a message once a minute, with its `count` since then: strangers, floods and outages write no line for each request. */
-export function logOncePerMinute(log: Log, now: () => Date): CalmLog {
+/** Logs a message once a minute, with the `count` since its last line: strangers, floods and outages write no line for each request. */
+export function throttleLog(log: Log, now: () => Date): ThrottledLog {
   const shouldLog = oncePerMinute(now);
   const counts = new Map<string, number>();
   const at =
-    (level: keyof CalmLog): Log['warn'] =>
+    (level: keyof ThrottledLog): Log['warn'] =>
     (fields, message) => {
       const count = (counts.get(message) ?? 0) + 1;
       const isDue = shouldLog(message);

@@ -61,7 +61,7 @@ export async function openEmbedded(dataDir: string, log: Log) {
       silenceMs: undefined,
       explain: undefined,
       db,
-      quiet: db,
+      backgroundDb: db,
       async close(): Promise<void> {
         await stopMaintenance();
         await endPool(pool);

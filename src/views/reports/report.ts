@@ -1,7 +1,7 @@
 import type { Person } from '../../auth/identity.ts';
 import { findNextRuns, type Schedule } from '../../lib/schedule.ts';
 import { andMore, formatInteger, formatPeriod } from '../blocks/format.ts';
-import { escapeMrkdwn, join } from '../blocks/text.ts';
+import { escapeMrkdwn, join, truncate } from '../blocks/text.ts';
 
 export type Report = Digest | Alert;
 export type ReportKind = Report['kind'];
@@ -283,17 +283,19 @@ export const targetNouns = {
 function nameTargets(
   type: keyof typeof targetNouns,
   ids: readonly string[],
-  called: Readonly<Record<string, string>> = {},
+  called: AlertSubject['called'],
 ): string {
   const [one, many] = targetNouns[type];
   const names = ids.slice(0, mostTargets).map((id) => {
     // A host is its own name.
-    const name =
-      (Object.hasOwn(called, id) && called[id]) ||
-      (id.includes('.') ? id : `${one.replace(/ or .*/u, '')} ${id}`);
-    return escapeMrkdwn(name, 60);
+    return escapeMrkdwn(id.includes('.') ? id : nameTarget(one.replace(/ or .*/u, ''), id, called), 60);
   });
   return join([names.join(', '), andMore(ids.length - names.length, one, many)], ' ');
+}
+
+/** `checkout`, or `app app0api00000001` */
+export function nameTarget(noun: string, id: string, called: AlertSubject['called'] = {}): string {
+  return truncate((Object.hasOwn(called, id) && called[id]) || `${noun} ${id}`, 60);
 }
 
 /** `all zones` */

@@ -87,7 +87,7 @@ test('in a flood a person is told once that the bot is busy, a thousand wait for
     ends: {},
     inFlight: { admit: () => undefined, count: () => 0 },
     log,
-    calm: log,
+    throttledLog: log,
     metrics: createMetrics(),
     now: () => new Date(),
   } as unknown as Parameters<typeof createDeliver>[0]);

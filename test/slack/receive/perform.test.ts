@@ -31,7 +31,7 @@ function createBusyBot(more: Partial<Work> = {}, isClaimed = false) {
     keyStore: { reveal: async () => undefined },
     metrics: createMetrics(),
     log,
-    calm: log,
+    throttledLog: log,
   } as unknown as SlackDeps;
   const work: Work = {
     feature: 'any',

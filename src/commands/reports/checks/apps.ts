@@ -14,7 +14,7 @@ import {
   type Point,
   type Section,
 } from '../../../views/reports/digests/post.ts';
-import type { Part } from '../../../views/reports/report.ts';
+import { nameTarget, type Part } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts.ts';
 import {
   type CheckInput,
@@ -29,7 +29,6 @@ import {
   judgeEach,
   listMissing,
   moreThan,
-  nameTarget,
   noise,
   type Observation,
   readEach,

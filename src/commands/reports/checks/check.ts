@@ -8,6 +8,7 @@ import { truncate } from '../../../views/blocks/text.ts';
 import type { Comparison, Named, Point, Section } from '../../../views/reports/digests/post.ts';
 import type {
   AlertCondition,
+  AlertSubject,
   ConditionSettings,
   Evidence,
   Part,
@@ -16,18 +17,10 @@ import type {
 } from '../../../views/reports/report.ts';
 import { type AccountReads, BudgetSpent } from '../accounts.ts';
 
-/** Names that people gave to its targets, by id. */
-type Called = Readonly<Record<string, string>> | undefined;
-
-/** `checkout`, or `app app0api00000001` */
-export function nameTarget(noun: string, id: string, called: Called): string {
-  return truncate((called && Object.hasOwn(called, id) && called[id]) || `${noun} ${id}`, longestName);
-}
-
 export interface CheckInput<Memory = undefined> extends ConditionSettings {
   readonly account: AccountReads;
   readonly now: Date;
-  readonly called?: Called;
+  readonly called?: AlertSubject['called'];
   /** The last check that succeeded; undefined in the first. */
   readonly lookedAt: Date | undefined;
   readonly memory: Memory | undefined;
@@ -129,7 +122,7 @@ export interface CollectInput<Figures, Baseline = never> {
   readonly account: AccountReads;
   readonly now: Date;
   readonly targets: Targets;
-  readonly called?: Called;
+  readonly called?: AlertSubject['called'];
   readonly timeZone: string;
   /** Figures of this kind in earlier runs, newest first, at most 60. */
   readonly past: readonly Past<Figures>[];

@@ -18,6 +18,7 @@ import {
   type Point,
   type Section,
 } from '../../../views/reports/digests/post.ts';
+import { nameTarget } from '../../../views/reports/report.ts';
 import type { AccountReads } from '../accounts.ts';
 import {
   type CollectInput,
@@ -29,7 +30,6 @@ import {
   hasMoved,
   judgeEach,
   moreThan,
-  nameTarget,
   noise,
   readEach,
   sumReported,
