@@ -452,9 +452,9 @@ function writeNote({ id, revision }: Report): string {
   return `${id}|${revision}`;
 }
 
-/** Names of chosen targets by id. What cannot be read now is called by its id. */
+/** Names of chosen targets by id, or of all apps where they are a target and none is chosen. What cannot be read now is called by its id. */
 async function findNames(
-  { zones = [], apps = [], shieldZones = [] }: Targets,
+  { zones = [], apps, shieldZones = [] }: Targets,
   context: Context,
 ): Promise<Readonly<Record<string, string>>> {
   const { names, person } = context;
@@ -465,10 +465,11 @@ async function findNames(
           (list) => list.zones,
           () => [],
         ),
-    apps.length === 0 ? [] : names.known(person, 'app'),
+    apps === undefined ? [] : names.known(person, 'app'),
     shieldZones.length === 0 ? [] : names.known(person, 'shield'),
   ]);
-  const chosen = new Set([...zones, ...apps, ...shieldZones]);
+  const namedApps = apps?.length === 0 ? knownApps.map(({ id }) => id) : (apps ?? []);
+  const chosen = new Set([...zones, ...namedApps, ...shieldZones]);
   const named = [...all, ...knownApps, ...knownShields].flatMap(({ id, name }) =>
     name !== undefined && chosen.has(id) ? [[id, name] as const] : [],
   );

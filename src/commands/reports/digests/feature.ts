@@ -223,7 +223,8 @@ export const digest = defineReportFeature('digest', {
   writeFields,
   render: (fields, notes) => views.renderDigestForm(fields, notes, digestKinds),
   redrawsOn: [],
-  targetsOf: ({ targets }) => targets,
+  targetsOf: ({ kinds, targets: { apps, ...targets } }) =>
+    kinds.some(({ target }) => target === 'apps') ? { ...targets, apps } : targets,
   preview: {
     verb: 'preview',
     title: 'Preview',

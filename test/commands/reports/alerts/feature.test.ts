@@ -166,3 +166,21 @@ test('a digest posts only above a number that its form has, and what is saved sa
   await owner.closeModal();
   expect(bot.slack.problems).toEqual([]);
 });
+
+test('an alert for all apps says the names that people gave to them', async () => {
+  const [app] = bot.cdn.data.apps;
+  if (!app) throw new Error('the double has no app');
+  app.monthlyCost = 500;
+  for (const zone of bot.cdn.data.zones) zone.MagicContainersAppId = app.id;
+  await owner.slash(`name app ${app.id} till`);
+  await owner.waitForMessage(({ reads }) => reads.includes(`${app.id} till`));
+  await owner.slash('alert new cost');
+  await owner.waitForModal('alerts:submit');
+  await owner.submit({ hours: '' });
+  const saved = await owner.waitForModal('alerts:done');
+  await owner.closeModal();
+  const id = /(?<=Alert )\w{5}/u.exec(saved.reads)?.[0] ?? '';
+  await owner.slash(`alert check ${id}`);
+  const incident = await owner.waitForMessage(/^:rotating_light:.*500/su);
+  expect(readStable(incident, { id })).toMatchSnapshot();
+});
