@@ -20,9 +20,13 @@ export function readTimeZone(
 ): string | undefined {
   if (name !== undefined && isTimeZone(name)) return name;
   if (offsetSeconds === undefined || !Number.isFinite(offsetSeconds)) return undefined;
-  const minutes = Math.round(Math.abs(offsetSeconds) / 60);
+  return writeOffset(offsetSeconds / 60);
+}
+
+function writeOffset(offsetMinutes: number): string {
+  const minutes = Math.round(Math.abs(offsetMinutes));
   const parts = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
-  return `${offsetSeconds < 0 ? '-' : '+'}${parts.join(':')}`;
+  return `${offsetMinutes < 0 ? '-' : '+'}${parts.join(':')}`;
 }
 
 function offsetMs(zone: string, at: number): number {
@@ -44,6 +48,15 @@ export function toLocalTime(zone: string, at: Date): LocalTime {
 export function toMinutes(time: string): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number);
   return hours * 60 + minutes;
+}
+
+/** `+02:00` in an hour that comes twice at the end of summer time, else undefined. */
+export function findAmbiguousOffset(zone: string, at: number): string | undefined {
+  const { day, minutes } = toLocalTime(zone, new Date(at));
+  const [first, second] = (['first', 'second'] as const).map((twice) =>
+    findMoment(zone, day, minutes, { twice }).getTime(),
+  );
+  return first === second ? undefined : writeOffset(offsetMs(zone, at) / minuteMs);
 }
 
 /** When a zone's clock shows these minutes: `twice` chooses where it does so twice, `skipped` where it never does. */

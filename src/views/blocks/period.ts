@@ -1,6 +1,7 @@
 import { type DayRange, dayMs, minuteMs, shiftDay, startOfDay, toUtcDay } from '../../lib/time.ts';
-import { toLocalTime } from '../../lib/time-zone.ts';
+import { findAmbiguousOffset, toLocalTime } from '../../lib/time-zone.ts';
 import { formatCount, formatPeriod, formatShortDay } from './format.ts';
+import { join } from './text.ts';
 
 export interface Period {
   readonly from: number;
@@ -44,7 +45,8 @@ export function createClock(zone = 'UTC') {
   const day = (at: number): string => formatShortDay(date(at));
   const time = (at: number): string => {
     const { minutes } = toLocalTime(zone, new Date(at));
-    return [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+    const shown = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+    return join([shown.join(':'), findAmbiguousOffset(zone, at)], ' ');
   };
   return {
     zone,
@@ -55,7 +57,7 @@ export function createClock(zone = 'UTC') {
     moment: (at: number, asOf: Date) =>
       day(at) === day(asOf.getTime()) ? time(at) : `${day(at)} ${time(at)}`,
     /** `11`, or `11:30` where the clock is not a whole number of hours from UTC. */
-    hour: (at: number) => time(at).replace(/:00$/u, ''),
+    hour: (at: number) => time(at).replace(/^(..):00/u, '$1'),
   };
 }
 

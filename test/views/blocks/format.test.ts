@@ -228,6 +228,17 @@ test.each([
 });
 
 test.each([
+  ['Europe/Vienna', '2026-10-25T00:55Z', '02:55 +02:00', '02:55 +02:00'],
+  ['Europe/Vienna', '2026-10-25T01:00Z', '02:00 +01:00', '02 +01:00'],
+  ['Europe/Vienna', '2026-10-25T02:00Z', '03:00', '03'],
+  ['America/New_York', '2026-11-01T05:30Z', '01:30 -04:00', '01:30 -04:00'],
+  ['Australia/Lord_Howe', '2026-04-04T15:00Z', '01:30 +10:30', '01:30 +10:30'],
+])('an hour that comes twice in %s has its offset: %s', (zone, at, time, hour) => {
+  const clock = createClock(zone);
+  expect([clock.time(Date.parse(at)), clock.hour(Date.parse(at))]).toEqual([time, hour]);
+});
+
+test.each([
   ['UTC', '22'],
   ['Europe/Vienna', '00'],
   ['Asia/Kolkata', '03:30'],
