@@ -1,5 +1,5 @@
 import { createHmac, type KeyObject } from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
@@ -254,7 +254,7 @@ function normalizeHost(host: string): string {
   return normalizeIp(name.replace(/^[^:]*\P{ASCII}[^:]*/u, (found) => domainToASCII(found) || found));
 }
 
-/** `2001:DB8:0::1/128` → `2001:db8::1`, `10.0.0.5/24` → `10.0.0.0/24`: one address, or a range. */
+/** `2001:DB8:0::1/128` → `2001:db8::1`, `10.0.0.5/24` → `10.0.0.0/24`, `2001:db8::5/32` → `2001:db8::/32`: one address, or a range. */
 function normalizeAddress(text: string): string {
   const [typed = '', suffix] = text.trim().toLowerCase().split('/', 2);
   const [plain = '', zone] = typed.replace(/^\[(.*)\]$/u, '$1').split('%', 2);
@@ -262,10 +262,21 @@ function normalizeAddress(text: string): string {
   const whole = zone === undefined ? address : `${address}%${zone}`;
   const bits = Number(suffix);
   if (suffix === undefined || bits === (isIPv6(plain) ? 128 : 32)) return whole;
-  if (!isIPv4(address) || !(bits >= 0 && bits < 32)) return `${whole}/${suffix}`;
-  const mask = bits === 0 ? 0 : -1 << (32 - bits);
-  const network = address.split('.').map((part, nth) => Number(part) & (mask >>> (24 - 8 * nth)));
-  return `${network.join('.')}/${bits}`;
+  const size = isIPv4(address) ? 32 : 128;
+  if (!isIP(address) || zone !== undefined || !(bits >= 0 && bits < size)) return `${whole}/${suffix}`;
+  const [separator, width, radix] = size === 32 ? (['.', 8, 10] as const) : ([':', 16, 16] as const);
+  const network = listParts(address).map((part, nth) => {
+    const hostBits = Math.min(width, Math.max(0, width * (nth + 1) - bits));
+    return ((Number.parseInt(part, radix) >> hostBits) << hostBits).toString(radix);
+  });
+  return `${normalizeIp(network.join(separator))}/${bits}`;
+}
+
+/** The four numbers of an address, or the eight of a longer one in its short form. */
+function listParts(address: string): string[] {
+  if (isIPv4(address)) return address.split('.');
+  const [start = [], end = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
+  return [...start, ...Array.from({ length: 8 - start.length - end.length }, () => '0'), ...end];
 }
 
 /** `2001:DB8:0::1` → `2001:db8::1`, and `0x0a.0.0.5` → `10.0.0.5`. */
@@ -372,6 +383,9 @@ function spellRule(thing: { [member: string]: Json | undefined }): JsonObject {
   const setsHost = respell('ActionParameter1', headerActions.has(ActionType), toLowerCase);
   respell('ActionParameter1', ActionType === originAction, normalizeBase);
   respell('ActionParameter2', setsHost, normalizeAuthority);
+  // The text of a header may be `30.0`; elsewhere it is a number.
+  for (const member of ['ActionParameter1', 'ActionParameter2', 'ActionParameter3'])
+    respell(member, !headerActions.has(ActionType), (text) => text.replace(/^(-?\d+)\.0+$/u, '$1'));
   const spell = isOfHost ? normalizeHost : patternSpellings[Number(Type)];
   if (spell && Array.isArray(patterns))
     thing['PatternMatches'] = sortSet(patterns.map((one) => spell(String(one))));
