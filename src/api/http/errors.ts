@@ -169,9 +169,9 @@ const outcomeNames =
   /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|done|^ok)(?:code|text)?$/iu;
 const goodWords =
   /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|deleted|removed|updated|saved|done|completed?|20[04])?$/iu;
-/** `Variable updated successfully.`, of these words alone. */
+/** `Variable updated successfully.`, of these words and the variable's name alone. */
 const goodSentence =
-  /^(?:(?:the|your|all|variables?|volumes?|instances?|operation|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|completed)(?:[ .!]+|$))+$/iu;
+  /^(?:(?:variable [a-z\d]+(?:_[a-z\d]+)+(?= (?:was|has|updated|saved))|the|your|all|variables?|volumes?|instances?|operation|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|completed)(?:[ .!]+|$))+$/iu;
 /** A setting's value may be one that we do not know. */
 const valueNames = /value|secret|token|key/iu;
 
@@ -187,11 +187,12 @@ export function findFailureWords(answer: unknown, path: readonly string[] = []):
   const [name = ''] = path.slice(-1);
   const isSaid = /^(?:message|detail|title)$/iu.test(path.join(' '));
   const said = typeof answer === 'string' ? answer.trim() : undefined;
+  const word = said ?? JSON.stringify(answer);
   const isGood =
     answer === null || (said !== undefined && (goodWords.test(said) || (isSaid && goodSentence.test(said))));
   const isFailure = failureNames.test(path.join(' '))
-    ? !isGood && !/^(?:false|0|none)$/iu.test(String(answer))
-    : outcomeNames.test(name) && !isGood && answer !== true && answer !== 200 && answer !== 204;
+    ? !isGood && !/^(?:false|0|none)$/iu.test(word)
+    : outcomeNames.test(name) && !isGood && !/^(?:true|1|20[04])$/u.test(word);
   const isCount = /^(?:deleted|removed)$/iu.test(name) && Number(answer) > 0;
   const shown = valueNames.test(name) ? 'not shown' : JSON.stringify(answer);
   return isFailure && !isCount ? `${path.join('.')}: ${shown}` : undefined;

@@ -68,6 +68,7 @@ test.each<Row>([
     { Success: 'false' },
     { message: 'i-2 is still attached' },
     { message: 'The volume was not deleted' },
+    { message: 'Variable UPDATE_FAILED' },
     { error: 'Instances deleted' },
     { detail: 'i-2 is still attached' },
     { errors: [{ message: 'i-2 is still attached' }] },
@@ -96,6 +97,13 @@ test.each<Row>([
   ].map((words): Row => {
     const fault = { body: { ids: ['i-1'], ...words } };
     return ['volume', `ids and ${JSON.stringify(words)}`, fault, 'succeeded done', 'i-1'];
+  }),
+  ...[
+    { status: 1, Success: 1, message: 'Variable FEATURE_X updated' },
+    { success: true, state: 'ok', Message: 'The variable has been updated.', IsDefault: false },
+  ].map((words): Row => {
+    const body = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
+    return ['variable', `itself and ${JSON.stringify(words)}`, { body }, 'succeeded done', 'FEATURE_X'];
   }),
   ['volume', 'an id of words', { body: { ids: ['i-1 failed'] } }, unconfirmed, says.checkIt],
   ['volume', 'a web page', { body: 'html' }, unanswered, says.checkIt],
