@@ -54,7 +54,7 @@ export function offerPeriods(
       }));
 }
 
-const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
+export const counts = 'one two three four five six seven eight nine ten eleven twelve'.split(' ');
 const weekdays = 'sunday monday tuesday wednesday thursday friday saturday'.split(' ');
 const months = 'january february march april may june july august september october november december'.split(
   ' ',

@@ -11,6 +11,7 @@ import {
   type Asked,
   amounts,
   clean,
+  counts,
   findZone,
   floor,
   hour,
@@ -104,8 +105,10 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
   return { subject: isNow ? list.slice(0, -now.split(' ').length) : list, period: undefined };
 }
 
-const unreadTime =
-  /^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$| ago$/iu;
+const unreadTime = new RegExp(
+  `^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$| ago$|^(?:at|around|about|since) (?:${counts.join('|')})$`,
+  'iu',
+);
 
 /** The zone and the period of a typed line. @throws UserError for words that are not a time. */
 export function splitZone(
