@@ -191,8 +191,9 @@ async function send(
   const { rows, bytes, figures } = gathered;
   const one = { ...toExportSummary(row), rows, bytes };
   const files = gathered.files.map((content): Attachment => {
-    const name = nameFile(one.request, content.kind === 'safe' ? '-spreadsheet' : '');
-    return { name, title: name, mimetype: 'text/csv', content };
+    const ending = gathered.unread === 'json' && content.kind === 'raw' ? '.json' : '.csv';
+    const name = nameFile(one.request, (content.kind === 'safe' ? '-spreadsheet' : '') + ending);
+    return { name, title: name, mimetype: ending === '.json' ? 'application/json' : 'text/csv', content };
   });
   reporter.showSending(gathered.files.reduce((sum, { length }) => sum + length, 0));
   const slack = context.ports.slack(readPerson(row), reporter.signal);
@@ -216,9 +217,9 @@ async function send(
 }
 
 /** `events-501-20261118T1000Z-20261118T1200Z-spreadsheet.csv` */
-function nameFile({ shieldZoneId, from, to }: ExportRequest, suffix: string): string {
+function nameFile({ shieldZoneId, from, to }: ExportRequest, ending: string): string {
   const [begin, end] = [from, to].map((at) => `${at.toISOString().slice(0, 16).replaceAll(/[-:]/gu, '')}Z`);
-  return `events-${shieldZoneId}-${begin}-${end}${suffix}.csv`;
+  return `events-${shieldZoneId}-${begin}-${end}${ending}`;
 }
 
 // Slack accepts about fifty edits a minute, for all exports together.

@@ -230,7 +230,7 @@ function renderDone(one: ExportSummary, { files, summary, unread }: Done): Messa
   const conditions = filters.length + (query === '' ? 0 : 1);
   const shown = describeFilters(query, filters);
   // Without a known header the first row may be an event.
-  const counted = pluralize(one.rows, unread === 'no-header' || unread === 'not-csv' ? 'row' : 'event');
+  const counted = pluralize(one.rows, unread === undefined || unread === 'large' ? 'event' : 'row');
   const text = `*${counted}* of ${zoneOf(one)}, ${formatSpan(from, to)}`;
   return message(unbold(text), [
     section([
@@ -252,6 +252,7 @@ const unreadWords: Readonly<Record<UnreadReason, string>> = {
   large: 'No summary: the file is larger than 32 MB.',
   'no-header': 'No summary: the first row is not a header I recognize. It is counted as a row.',
   'not-csv': 'No summary: the file cannot be read as CSV.',
+  json: 'No summary: the CDN sent JSON instead of CSV. Each line is counted as a row.',
 };
 
 /** `70 blocked, 61 challenged · mostly BR, CN, FR` */
@@ -324,7 +325,7 @@ export interface EventSummary {
 
 type Count = readonly [value: string, count: number];
 
-export type UnreadReason = 'large' | 'no-header' | 'not-csv';
+export type UnreadReason = 'json' | 'large' | 'no-header' | 'not-csv';
 
 export interface EventFigures extends Required<EventSummary> {
   /** Rows without a readable time in the window. */

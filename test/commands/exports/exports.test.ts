@@ -119,6 +119,14 @@ describe('a file arrives', () => {
     await expectNothingLeft();
   });
 
+  test('a list of JSON is named as that, and told', async () => {
+    const headers = { 'content-type': 'application/json' };
+    bot.cdn.faults.add({ match: { path: /export$/ }, body: '[{"a":1},{"a":2}]', headers });
+    await exportTo(ops);
+    expect(readExport(await waitForPost(ops, says.posted()))).toMatchSnapshot();
+    expect(newFiles(ops)[0]?.files?.[0]?.name).toMatch(/Z\.json$/u);
+  });
+
   test('an answer in another form is told, without a file', async () => {
     bot.cdn.faults.add({ match: { path: /export$/ }, body: '{"logs":null}', headers: csvType });
     await exportTo(ops);

@@ -52,7 +52,7 @@ const figures: fc.Arbitrary<EventFigures> = fc.record({
   top: fc.record({ action: top, country: top, rule: top, ip: top, url: top }),
 });
 const told = fc.record({ bars, top: fc.record({ action: top, country: top }) });
-const unread = fc.constantFrom(undefined, 'large', 'no-header', 'not-csv');
+const unread = fc.constantFrom(undefined, 'json', 'large', 'no-header', 'not-csv');
 const now = new Date('2026-11-21T12:00:00Z');
 /** Markup that only we may write. */
 const foreignMarkup = /<(?!!date\^\d|@U0ALICE00>|#C0OPS0000>)/u;

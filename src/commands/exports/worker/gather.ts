@@ -117,7 +117,8 @@ export async function gatherLog(
     onProgress({ bytes, rows });
     if (wanted.pseudonyms) file.content.discard();
     let unread: UnreadReason | undefined;
-    if (isLarge) unread = 'large';
+    if (/^\s*\[\s*[{[]/u.test(start.toString())) unread = 'json';
+    else if (isLarge) unread = 'large';
     else if (!read && rows > 0) unread = 'not-csv';
     else if (!columns && rows > 0) unread = 'no-header';
     return {

@@ -119,6 +119,8 @@ test.each([
   ['a row that is no header', '2026-11-20T10:00:00Z,203.0.113.7\n', { rows: 1, unread: 'no-header' }],
   ['unknown columns', 'a,b\n1,2\n', { rows: 2, unread: 'no-header' }],
   ['another separator', 'time;ip\n1;203.0.113.7\n', { rows: 2, unread: 'no-header' }],
+  ['a list of JSON', '[{"a":1},{"a":2}]', { rows: 1, unread: 'json' }],
+  ['a list of JSON on lines', '[\n  {"a":1}\n]\n', { rows: 3, unread: 'json' }],
   ['a single zero', '\0', { rows: 1, unread: 'not-csv' }],
   ['a quote that is never closed', `${header}1,"2\n`, { rows: 1, unread: 'not-csv' }],
 ])('%s is told for what it is, and passed on as it came', async (_, text, expected) => {
