@@ -63,7 +63,7 @@ const periods = `
 11-14T12:00 11-21T12:00 ← since last week / last week / 1w / week
 11-15T23:00 11-16T23:00 ← on monday
 11-15T23:00 11-18T23:00 ← mon-wed
-11-15T23:00 11-21T12:00 ← this week / 2026-W47 / wk 47
+11-15T23:00 11-21T12:00 ← this week / since the start of the week / 2026-W47 / wk 47
 11-16T09:00 11-16T11:00 ← monday 10-12
 11-17T23:00 11-20T23:00 ← 2026/11/20..2026/11/18 / 18..20 Nov / Nov 18-20
 11-18T12:00 11-21T12:00 ← 3d / since 3 days

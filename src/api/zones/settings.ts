@@ -2,6 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 import { canonicalJson, type Json } from '../../lib/canonical-json.ts';
+import { listAddressParts } from '../../lib/ip.ts';
 import { hostnameSecretFields } from '../../secrets/fields.ts';
 import { isObject } from '../http/errors.ts';
 import { type EdgeRule, headerActions, headerTriggers } from './fields.ts';
@@ -265,18 +266,11 @@ function normalizeAddress(text: string): string {
   const size = isIPv4(address) ? 32 : 128;
   if (!isIP(address) || zone !== undefined || !(bits >= 0 && bits < size)) return `${whole}/${suffix}`;
   const [separator, width, radix] = size === 32 ? (['.', 8, 10] as const) : ([':', 16, 16] as const);
-  const network = listParts(address).map((part, nth) => {
+  const network = listAddressParts(address).map((part, nth) => {
     const hostBits = Math.min(width, Math.max(0, width * (nth + 1) - bits));
     return ((Number.parseInt(part, radix) >> hostBits) << hostBits).toString(radix);
   });
   return `${normalizeIp(network.join(separator))}/${bits}`;
-}
-
-/** The four numbers of an address, or the eight of a longer one in its short form. */
-function listParts(address: string): string[] {
-  if (isIPv4(address)) return address.split('.');
-  const [start = [], end = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
-  return [...start, ...Array.from({ length: 8 - start.length - end.length }, () => '0'), ...end];
 }
 
 /** `2001:DB8:0::1` → `2001:db8::1`, and `0x0a.0.0.5` → `10.0.0.5`. */

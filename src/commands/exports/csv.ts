@@ -113,7 +113,7 @@ export function createPseudonymizer(addresses: readonly number[]): (row: Row) =>
   return (row) =>
     row.map((cell, nth) => {
       if (!columns.has(nth)) return replaceAddresses(cell, pseudonymOf);
-      const plain = findAddress(cell) === undefined ? decode(cell) : cell;
+      const plain = decode(cell);
       return /[\d:]/u.test(plain) ? pseudonymOf(findAddress(plain) ?? plain.trim().toLowerCase()) : cell;
     });
 }
@@ -184,18 +184,15 @@ function namesAddress(name: string): boolean {
  * `replaced` gets the canonical form. Versions such as `Chrome/131.0.0.0` stay: no client address ends in two zeros.
  */
 export function replaceAddresses(text: string, replaced: (address: string) => string): string {
-  const forward = text.includes('arpa') ? text.replaceAll(reversedAddress, reverseDigits) : text;
-  const plain = decode(forward);
+  const plain = decode(text);
   const shown = replacePlain(plain, replaced);
   // Escapes stay where they hide no address.
-  if (shown === plain && plain !== forward) return replacePlain(text, replaced);
-  return shown === forward ? text : shown;
+  return shown === plain && plain !== text ? replacePlain(text, replaced) : shown;
 }
 
 /** Most cells hold none of these and are not decoded. */
 const disguise =
-  /%[\da-fu]|&(?:#|amp;|period|colon|percnt)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
-const characters: Readonly<Record<string, string>> = { period: '.', colon: ':', percnt: '%' };
+  /%[\da-fu]|&(?:#|amp;|period|colon)|=[23][\dae]|\\[ux.:]|\d\s+\.|\.\s+\d|dot|arpa|[[({]\s*\.|0x|:\/\/\d|[^\0-~]/iu;
 
 function toCharacter(_: string, hex: string | undefined, decimal?: string): string {
   return String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16));
@@ -216,8 +213,9 @@ function reverseDigits(digits: string): string {
 function decode(text: string): string {
   if (!disguise.test(text)) return text;
   return decodePercent(text)
+    .replaceAll(reversedAddress, reverseDigits)
     .replaceAll(/&(?:amp;)*#(?:x([\da-f]{2,4})|(\d{2,4}));?/giu, toCharacter)
-    .replaceAll(/&(period|colon|percnt);/gu, (_, name: string) => characters[name] ?? '')
+    .replaceAll(/&(?:period|(colon));/gu, (_, colon?: string) => (colon === undefined ? '.' : ':'))
     .replaceAll(/(?:%u00|\\u00|\\x|(?<=[\da-f])=)([2346][\da-f])/giu, toCharacter)
     .replaceAll(/\\(?=[.:])|[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
     .replaceAll(/[^\0-~]/gu, (sign) => {
@@ -225,9 +223,7 @@ function decode(text: string): string {
       return /^[\da-f.:]$/iu.test(plain) ? plain : sign;
     })
     .replaceAll(/(?<=\d)\s*(?:[.。·∙•‧⋅]|[[({]\s*(?:\.|dot)\s*[\])}]|\sdot\s)\s*(?=\d)/giu, '.')
-    .replaceAll(numericHost, (host) =>
-      URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host,
-    );
+    .replaceAll(numericHost, (host) => URL.parse(`http://${host}`)?.hostname ?? host);
 }
 
 /** `http://3405803785/`, `0xCB.0x0.0x71.0x9` */

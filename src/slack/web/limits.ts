@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIPv6, type Socket } from 'node:net';
 import { createCache } from '../../lib/cache.ts';
+import { listAddressParts } from '../../lib/ip.ts';
 import { minuteMs } from '../../lib/time.ts';
 import type { Log } from '../../telemetry/log.ts';
 
@@ -161,11 +162,7 @@ export function findVisitor(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const four = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/iu.exec(address)?.[1];
   if (four !== undefined || !isIPv6(address)) return four ?? address;
-  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? [];
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - first.length - last.length) }, () => '0');
-  return [...first, ...zeros, ...last].slice(0, 4).join(':');
+  return listAddressParts(address.replace(/%.*/u, '')).slice(0, 4).join(':');
 }
 
 /** True at most once a minute for a key, for the 10,000 latest keys. */
