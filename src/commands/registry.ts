@@ -20,7 +20,7 @@ import { doctor, settings } from './settings/feature.ts';
 import { why } from './settings/why.ts';
 import { refuseSharing, shareCommand, sharing, splitTarget } from './share.ts';
 import { uploadScanning } from './upload-scanning.ts';
-import { parseWords, toWords, type Words, withoutFirst } from './words.ts';
+import { parseWords, type Token, toWords, type Words, withoutFirst } from './words.ts';
 import { changes, compare } from './zones/changes.ts';
 import { scripts } from './zones/pickers.ts';
 import { zones } from './zones/zones.ts';
@@ -81,18 +81,9 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   if (last > -1 && last < typed.tokens.length - 1)
     return findCommand(toWords(typed.raw, typed.tokens.slice(0, last + 1)));
   const [first, ...others] = typed.tokens;
-  // `urgent: shop down`, `todo: errors shop`, `errors|shop`
-  const isLabel = commands.has(first?.value.toLowerCase() ?? '') && !commands.has(first?.name ?? '');
-  const [, name = '', behind] = /^([a-z-]+?)(?:--|[^\w\s.:"'-])+(.*)$/iu.exec(first?.text ?? '') ?? [];
-  if (first?.name !== undefined && /^[a-z]+: /iu.test(first.text))
-    return findCommand(
-      toWords(typed.raw, [
-        ...parseWords(isLabel ? first.value : first.typed.replace(':', '')).tokens,
-        ...others,
-      ]),
-    );
-  if (commands.has(name.toLowerCase()) && !first?.quoted)
-    return findCommand(toWords(typed.raw, [...parseWords(`${name} ${behind}`).tokens, ...others]));
+  const separate = first && separateCommand(first);
+  if (separate !== undefined)
+    return findCommand(toWords(typed.raw, [...parseWords(separate).tokens, ...others]));
   const shared = splitTarget(typed);
   const understood = understand(shared?.words ?? typed);
   const command =
@@ -112,6 +103,14 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
     return { command, words: withoutFirst(whole === 'unclear' ? typed : (whole ?? typed)) };
   const sharing = command.shares === 'never' ? refuseSharing(command) : shareCommand(command, shared.target);
   return { command: sharing, words: withoutFirst(understood ?? shared.words) };
+}
+
+/** The words of `urgent: shop down`, `todo: errors shop` and `errors|shop`, whose first one is not a command as it is typed. */
+function separateCommand({ name, value, text, typed, quoted }: Token): string | undefined {
+  const isLabel = commands.has(value.toLowerCase()) && !commands.has(name ?? '');
+  if (name !== undefined && /^[a-z]+: /iu.test(text)) return isLabel ? value : typed.replace(':', '');
+  const [, command = '', behind] = /^([a-z-]+?)(?:--|[^\w\s.:"'-])+(.*)$/iu.exec(text) ?? [];
+  return commands.has(command.toLowerCase()) && !quoted ? `${command} ${behind}` : undefined;
 }
 
 /** Undefined where the first word is the command, or no word is known. */

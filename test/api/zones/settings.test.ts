@@ -109,6 +109,7 @@ test.each([
   ['OriginUrl', 'https://h.example/a', 'https://h.example/a/'],
   ['OriginHostHeader', 'Origin:8080', 'origin:8080'],
   ['DnsRecordValue', 'Origin', 'origin.'],
+  ['LogForwardingHostname', 'Logs:5144', 'logs:5144'],
   ['AllowedReferrers', ['LocalHost'], ['localhost/']],
   ['OptimizerStaticHtmlWordPressPath', null, '/'],
   ['ZoneSecurityKey', null, '', ' '],
