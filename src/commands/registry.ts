@@ -109,7 +109,7 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
 function separateCommand({ name, value, text, typed, quoted }: Token): string | undefined {
   const isLabel = commands.has(value.toLowerCase()) && !commands.has(name ?? '');
   if (name !== undefined && /^[a-z]+: /iu.test(text)) return isLabel ? value : typed.replace(':', '');
-  const [, command = '', behind] = /^([a-z-]+?)(?:--|[^\w\s.:"'-])+(.*)$/iu.exec(text) ?? [];
+  const [, command = '', behind] = /^([a-z-]+?)(?:--|[^\w\s.:"'-])+(.*)$/isu.exec(text) ?? [];
   return commands.has(command.toLowerCase()) && !quoted ? `${command} ${behind}` : undefined;
 }
 

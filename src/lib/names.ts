@@ -78,7 +78,7 @@ export function looksLikeId(typed: string): boolean {
   );
   return (
     [key, cleanName(typed)].some((form) => /\p{N}/u.test(form) && !/\p{L}/u.test(form)) ||
-    /^[\W_]*(?:0[box][\da-f]+|\d[\d.,_]*e[-+]?\d+|[oil]*\d[\doil]*|[〇一二三四五六七八九十百千万]+)[\W_]*$/u.test(
+    /^[^\p{L}\p{N}]*(?:0[box][\da-f]+|\d[\d.,_]*e[-+]?\d+|[oil]*\d[\doil]*|[〇一二三四五六七八九十百千万]+)[^\p{L}\p{N}]*$/u.test(
       key,
     ) ||
     /^[\da-f]{32}$/u.test(key.replaceAll(/[^\da-z]/gu, '')) ||

@@ -281,10 +281,11 @@ function normalizeIp(address: string): string {
 }
 
 /** The seven digits of a short float: 9.50000001 → 9.5, and 12345678.000001 → 12345678. Whole numbers stay. */
-function normalizeNumber(value: number): number {
+function normalizeNumber(value: number, format?: Format): number {
   const whole = Math.round(value);
   const isWhole = Math.abs(value - whole) <= 1e-7 * Math.max(1, Math.abs(value));
-  return isWhole ? whole : Number(value.toPrecision(7));
+  // That of a byte is near zero, and is none.
+  return isWhole && format !== 'price' ? whole : Number(value.toPrecision(7));
 }
 
 const normalizeText = (text: string): string => text.replaceAll(/\r\n?/gu, '\n').normalize('NFC').trim();
@@ -314,7 +315,8 @@ function sortSet(texts: readonly string[]): readonly string[] {
 }
 
 function normalize(member: ZoneMember, format: Format, value: unknown): Json {
-  if (typeof value === 'number') return normalizeNumber(format === 'byte limit' ? Math.max(0, value) : value);
+  if (typeof value === 'number')
+    return normalizeNumber(format === 'byte limit' ? Math.max(0, value) : value, format);
   if (typeof value === 'boolean') return value;
   const spell = memberSpellings[member] ?? spellings[format] ?? normalizeText;
   if (typeof value === 'string') return spell(value) || null;

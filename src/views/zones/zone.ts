@@ -94,6 +94,9 @@ function chooseIcon(zone: ZoneSummary): string {
   return isActive(zone) ? ':large_green_circle:' : ':white_circle:';
 }
 
+/** By the type of origin, where it is neither an address nor a storage zone, script or app. */
+const elsewhere: Readonly<Record<number, string>> = { 3: 'load balancer', 6: 'push zone' };
+
 function describePlace({ members, summary }: Zone): string {
   const { Hostnames: hostnames = [] } = members;
   const own = hostnames.filter((host) => !(host.IsSystemHostname || host.IsManagedHostname));
@@ -107,7 +110,7 @@ function describePlace({ members, summary }: Zone): string {
       storageZoneId && `storage zone ${escapeMrkdwn(storageZoneId, 20)}`,
       appId && `app ${escapeMrkdwn(appId, 40)}`,
       !appId && originUrl && `from ${formatCode(originUrl, 80)}`,
-      !hasOrigin && 'origin not reported',
+      !hasOrigin && (elsewhere[members.OriginType ?? 0] ?? 'origin not reported'),
       edgeScriptId && `script ${escapeMrkdwn(edgeScriptId, 20)}`,
       middlewareScriptId && `middleware ${escapeMrkdwn(middlewareScriptId, 20)}`,
       `zone ${escapeMrkdwn(id, 20)}`,

@@ -184,6 +184,7 @@ test.each([
   ['OriginUrl', 'https://user:one@h.example', 'https://user:two@h.example'],
   ['OptimizerPricing', 9.5, 9.51],
   ['LimitRateAfter', 12_345_678, 12_345_679],
+  ['PriceOverride', 5e-12, 6e-12],
   ['EdgeRules', by(0, '*.JPG'), by(0, '*.jpg')],
   ['OptimizerStaticHtmlWordPressPath', '/wp', '/WP'],
   ['EnableTLS1', true, 0],

@@ -100,6 +100,12 @@ test.each([
   }
 });
 
+test.each([[{}], [{ OriginType: 3 }], [{ OriginType: 6 }]])('%j: where the files come from', (raw) => {
+  const shown = { zone: zoneOf({ Id: 7, Name: 'shop', ...raw }), asOf: new Date(0), panel };
+  const lines = readText(renderZone(shown)).split('\n');
+  expect(lines.find((line) => line.includes('zone 7'))).toMatchSnapshot();
+});
+
 test('all settings are there, page by page', () => {
   const shown = { zone: zoneOf(base), asOf: new Date(0), panel };
   const count = listParts(shown.zone).reduce((sum, part) => sum + part.rows.length, 0);
