@@ -10,9 +10,9 @@ import { quoteName } from '../views/zones/rows.ts';
 
 export interface PeriodClock {
   readonly now: Date;
-  /** That of the reader, as IANA name or offset. A `UTC`, `Z` or offset that is typed counts more. */
+  /** The reader’s, as IANA name or offset. A zone that is typed takes precedence. */
   readonly timeZone: string;
-  /** Of which the buttons of a refusal are. */
+  /** The command that the buttons of a refusal run. */
   readonly command?: string;
 }
 
@@ -27,7 +27,7 @@ export interface Part {
   readonly last?: string | undefined;
   /** Minutes since midnight. */
   readonly minutes?: number | undefined;
-  /** Of a part of a day, such as its evening. */
+  /** The end of a part of a day, such as an evening. */
   readonly until?: number | undefined;
   readonly at?: number | undefined;
   readonly zone?: string | undefined;
@@ -40,7 +40,7 @@ export function refuse(asked: Asked, message: string, hint: string, periods: rea
   return new UserError(message, hint, offerPeriods(asked, asked.subject, periods));
 }
 
-/** Buttons for what was meant. */
+/** Buttons for the periods that were probably meant. */
 export function offerPeriods(
   { command }: PeriodClock,
   subject: string,
@@ -61,11 +61,11 @@ const months = 'january february march april may june july august september octo
 );
 export const unit = '(m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:ee)?ks?|w|months?|y(?:ears?)?)';
 export const weekday = `(?:${weekdays.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|tues|thurs?)`;
-/** Zones had other offsets before. */
+/** Before 1900 zones had other offsets. */
 const year = '(?:19|20)\\d{2}';
 export const month = `(?:${months.map((name) => `${name}|${name.slice(0, 3)}`).join('|')}|sept)`;
 
-/** What people and programs write, in the words of the grammar. In this order. */
+/** Turn what people and programs write into the words of the grammar, in this order. */
 const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => string)])[] = [
   [/\([a-z ]+ time\)|[[\]()]|['’]s$/gu, ''],
   [/\b([ap])\.m\b\.?/gu, '$1m'],
@@ -162,7 +162,7 @@ export const looseTime = toShapes(
   String.raw`${clockTime}|\d{1,2}(?:h|[h.]\d{2})?|(?:^|(?!20[12]\d))[0-2]\d[0-5]\d`,
 );
 
-/** Names that mean one offset; `CET` is a zone of Node. */
+/** Abbreviations that mean one offset; Node knows `CET` itself. */
 const abbreviations = new Map(
   'cest+02:00 eest+03:00 west+01:00 msk+03:00 sast+02:00 est-05:00 edt-04:00 cdt-05:00 mst-07:00 mdt-06:00 pst-08:00 pdt-07:00 akst-09:00 akdt-08:00 hst-10:00 jst+09:00 kst+09:00 hkt+08:00 sgt+08:00 awst+08:00 acst+09:30 acdt+10:30 aest+10:00 aedt+11:00 nzst+12:00 nzdt+13:00'
     .split(' ')
@@ -211,7 +211,7 @@ export function readPart(typed: string, asked: Asked, times = strictTime): Part 
     const [minutes, until] = readTime(time);
     const days = minutes === undefined ? undefined : read(day);
     const [first, last] = days ?? [];
-    // An evening is that of a day, and a time that of one.
+    // An evening needs a day, and a time belongs to one day only.
     if (days && (first === undefined ? until === undefined : first === last))
       return { first, last, minutes, until, ...zone };
   }

@@ -29,11 +29,11 @@ import {
   weekday,
 } from './moments.ts';
 
-/** Words in front of or behind a subject are a period, at most so many. */
+/** A period has at most this many words, in front of its subject or behind it. */
 const mostWords = 14;
 const mostCharacters = 120;
 
-/** `20/11` and `20.11.2026`, which differ from place to place. */
+/** `20/11` and `20.11.2026`: which number is the month differs from place to place. */
 const unclearDate = /^\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?$|^\d{1,2}-\d{1,2}-\d{4}$/u;
 
 interface Line {
@@ -41,7 +41,7 @@ interface Line {
   readonly quoted?: readonly boolean[] | undefined;
 }
 
-/** What a line says, and its words without those of the period. */
+/** The period of a line, and its words without those of the period. */
 interface Split {
   readonly subject: readonly string[];
   readonly period: Period | undefined;
@@ -49,7 +49,7 @@ interface Split {
 
 /**
  * Splits `shop last 3 days`, or `last 3 days shop`.
- * @throws UserError for two periods, for a day that does not exist, is unclear or has not begun, and for words of time that say no period
+ * @throws UserError for two periods, for a day that does not exist, is unclear or has not begun, and for words of time that are not a period
  */
 export function splitPeriod(line: Line, clock: PeriodClock): Split {
   const { subject, period, typed = '', names, isBehind = false } = splitFirst(line, clock);
@@ -142,9 +142,9 @@ export function isWholeTime(typed: string): boolean {
   }
 }
 
-/** @throws UserError where the words beside a period are another one, or belong to it and are not understood. */
+/** @throws UserError where the words next to a period are another period, or belong to it and cannot be read. */
 function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, clock: PeriodClock): void {
-  const beside = list.at(isBehind ? -1 : 0) ?? '';
+  const adjacent = list.at(isBehind ? -1 : 0) ?? '';
   if (list.length === 0 || quoted?.at(isBehind ? -1 : 0)) return;
   const {
     subject,
@@ -167,7 +167,7 @@ function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, cl
   const ends = words.findIndex((word) => !isPart(word));
   const count = Math.max(time + 1, ends === -1 ? words.length : ends);
   const others = isBehind ? list.slice(0, -count) : list.slice(count);
-  const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(beside);
+  const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(adjacent);
   if (count === 0 || (!isExcluded && /^(?:zone)?$/iu.test(others.join(' ')) && count === 1)) return;
   const unread = isBehind ? list.slice(-count) : list.slice(0, count);
   throw createPeriodError(
@@ -177,7 +177,7 @@ function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, cl
   );
 }
 
-/** `3am`, `yesterday at 15:00`, `5 minutes ago`: no length. */
+/** `3am`, `yesterday at 15:00`, `5 minutes ago`: a time without a length. */
 function readMoment(typed: string, clock: PeriodClock): Part | undefined {
   // `what fails now`, an id
   if (typed.length > mostCharacters || /^(?:now|\d+)$/iu.test(typed)) return undefined;
@@ -210,7 +210,7 @@ export function createPeriodError(typed: string, clock: PeriodClock, subject = '
   return refuse(asked, `I can’t read ${formatCode(typed, 60)} as a time.`, hint, near ? [near] : others);
 }
 
-/** The days that have begun which a date with the year last, or without one, may mean. */
+/** The past days that a date may mean if its year is last or missing. */
 function findDates(typed: string, today: string): string[] {
   const [, first, second, named] = /^(\d{1,2})[./-](\d{1,2})(?:[./-](\d{4}))?$/u.exec(typed) ?? [];
   const either = [
@@ -225,7 +225,7 @@ function findDates(typed: string, today: string): string[] {
   return [...new Set(found)].filter((day) => day <= today);
 }
 
-/** Beside a period they belong to it; of a month or week also its halves. Others may end a name: `Blog Two`. */
+/** Words that belong to the period behind them. Others may end a name: `Blog Two`. */
 const beforePeriod = new RegExp(
   `^(?:before|until|till?|not|except|without|since|from|to|and|or|between|past|last|next|this|earlier|later|every|weeks|months|days|hours|minutes|ago|of|noon|midnight|night|utc|gmt|${weekday},?|\\d{1,2}(?:,|:\\d.*|[ap]m))$`,
   'iu',
@@ -338,7 +338,7 @@ const isNumber = (words: string): boolean => /^\d{1,2}$/u.test(words);
 /** The number of `18 nov 2026`, `nov 18`, `week 46` or `2026-11-18` that another day has, too. */
 const dayNumber = /\d{1,2}(?=[a-z.]* [a-z])|(?<=[a-z] ?)\d{1,2}(?!\d)|\d{1,2}$/u;
 
-/** An end that is a number alone takes the rest from the other one: `18..20 nov`, `10-11am`, `10 to 12`. */
+/** An end that is a number alone takes the rest from the other end: `18..20 nov`, `10-11am`, `10 to 12`. */
 function readEnds(left: string, right: string, by: string, asked: Asked): readonly Part[] | undefined {
   const [start, end] = [left, right].map((words) => readPart(words, asked));
   const [from, to] = [left, right].map((words, nth) => {
@@ -449,9 +449,9 @@ function readWholeDays(start: Part, end: Part, asked: Asked): Period | undefined
   const [first = '', , , whole = ''] = [start.first, start.last, end.first, end.last]
     .map((day) => day ?? '')
     .toSorted();
-  // As far as they have begun.
+  // Not beyond today.
   const [last = ''] = [whole, toLocalDay(asked.now.getTime(), asked.timeZone)].toSorted();
-  // By those of UTC the CDN files its logs.
+  // The CDN files its logs by UTC day.
   if (isUtc(asked.timeZone))
     return wholeDays({ first, count: Math.round((startOfDay(last) - startOfDay(first)) / dayMs) + 1 });
   const [from, to] = [first, shiftDay(last, 1)].map((day) => toInstant(day, 0, asked.timeZone));
@@ -493,7 +493,7 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
 
 const ceil = (at: number): number => Math.ceil(at / minuteMs) * minuteMs;
 
-/** A time that a clock change skips is as much later; of one that comes twice it is the first or the second. */
+/** A time that a clock change skips is later by the change; `twice` chooses where a time comes twice. */
 function toInstant(day: string, minutes: number, zone: string, twice: 'first' | 'second' = 'first'): number {
   return findMoment(zone, day, minutes, { twice, skipped: 'later' }).getTime();
 }

@@ -40,7 +40,7 @@ export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
   return unknownOverview ? { ...answer, files: [jsonFile('upload-scanning', unknownOverview)] } : answer;
 }
 
-/** `age`: days before the newest one; counted by their order where a key is no day. */
+/** `age`: days before the newest one; by position where a key is not a day. */
 type AgedDay = ScanDay & { readonly age: number };
 
 /** Those of 28 days: the CDN may leave days out. */

@@ -94,10 +94,13 @@ test.each<[string, number, string, string]>([
   expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('unexpected');
 });
 
-test.each(['', ' \r\n', '\uFEFF'])('%j is an empty file, which says nothing of the events', async (body) => {
-  const cdn = await answerAlways(200, body, { 'content-type': 'text/csv' });
-  expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('empty');
-});
+test.each(['', ' \r\n', '\uFEFF'])(
+  '%j is an empty file, so whether there were events is unknown',
+  async (body) => {
+    const cdn = await answerAlways(200, body, { 'content-type': 'text/csv' });
+    expect(await codeOf(cdn.client(options).eventLogs.export('501', lastHour))).toBe('empty');
+  },
+);
 
 test('the export only reads, so a 502 is asked again', async () => {
   const { cdn } = await exportRows((_, response, count) =>

@@ -127,7 +127,7 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   }
   const all = known ?? (await loadAllZones(context));
   const exact = findExact(all.zones, name, host);
-  // A part of a name is no id: `7` is not the zone `week 47`.
+  // Digits are an ID, not a part of a name: `7` is not the zone `week 47`.
   const isId = /^\d+$/u.test(host);
   const like = exact.length > 0 || isId ? exact : all.zones.filter((zone) => matchesQuery(zone, host));
   const zones = like.length > 0 ? like : all.zones.filter((zone) => readOriginHost(zone) === host);
@@ -169,14 +169,14 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
     const isName = isForeign(token) && called.some((name) => name.includes(text.toLowerCase()));
     return isName ? { typed, text, value: text } : token;
   });
-  return toWords(words.raw, quoteName(tokens, new Set(called.filter((name) => name.includes(' ')))));
+  return toWords(words.raw, quoteZoneName(tokens, new Set(called.filter((name) => name.includes(' ')))));
 }
 
-/** `may sale`; `may 3` is none. */
+/** `may sale`, but not `may 3`. */
 const mayBeName = new RegExp(`^(?:zone )?(?:${month}|${weekday}) (?!\\d)`, 'iu');
 
 /** The longest name of several words, unless it is a time. */
-function quoteName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
+function quoteZoneName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
   for (let length = tokens.length; length > 1; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
       const text = tokens

@@ -112,7 +112,7 @@ describe('a file arrives', () => {
     expect((await download(bot.slack, csv?.url ?? '')).toString()).toBe(body);
   });
 
-  test('a log without an event is told, without a file', async () => {
+  test('an export without events posts a sentence and no file', async () => {
     bot.cdn.faults.add({ match: { path: /export$/ }, body: header, headers: csvType });
     await exportTo(ops);
     expect(readExport(await waitForPost(ops, says.noEvent))).toMatchSnapshot();
@@ -127,7 +127,7 @@ describe('a file arrives', () => {
     expect(newFiles(ops)[0]?.files?.[0]?.name).toMatch(/Z\.json$/u);
   });
 
-  test('an answer in another form is told, without a file', async () => {
+  test('an export whose answer has another form posts a sentence and no file', async () => {
     bot.cdn.faults.add({ match: { path: /export$/ }, body: '{"logs":null}', headers: csvType });
     await exportTo(ops);
     await waitForPost(ops, says.otherForm);

@@ -45,7 +45,7 @@ test('at the same time and within a minute are one request, for each account', a
   expect(world.requests(/pullzone/)).toBe(3);
 });
 
-test('zones with errors since yesterday are known, also those of which no time can be read, and what the person saw', async () => {
+test('known zones are those with errors since yesterday, also at unreadable times, and those that the person saw', async () => {
   const world = await startAccounts(await embedded.emptyDatabase());
   const { originErrors } = world.simulator.data;
   originErrors.count = 0;
