@@ -12,7 +12,7 @@ export interface KnownOfZones {
   readonly asked?: ReadonlySet<string>;
 }
 
-export function listNoted(noted: ReadonlyMap<string, NotedZone>) {
+export function listNoted(noted: ReadonlyMap<string, NotedZone> = new Map()) {
   const failing = [...noted].flatMap(([id, { hasErrors }]) => (hasErrors ? [id] : []));
   return { failing: new Set(failing), asked: new Set(noted.keys()) } satisfies KnownOfZones;
 }

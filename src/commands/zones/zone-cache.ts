@@ -41,10 +41,7 @@ export function createZoneLists(options: { now: () => Date; maxZones?: number })
   });
   const noted = createCache<ReadonlyMap<string, NotedZone>>({ now, ttlMs: dayMs, maxEntries: 2_000 });
   return {
-    noted: {
-      get: (owner: string): ReadonlyMap<string, NotedZone> => noted.get(owner) ?? new Map(),
-      set: (owner: string, zones: ReadonlyMap<string, NotedZone>): void => noted.set(owner, zones),
-    },
+    noted,
     /** `keyVersion`: only what a job read with this version of the person's key. */
     get(owner: string, keyVersion?: number): CachedZones | undefined {
       const found = known.get(owner);
@@ -128,7 +125,7 @@ export function createZoneCache(options: { now: () => Date; lists?: ZoneLists })
       },
       state: () => lists.state(owner),
       noted: {
-        get: () => lists.noted.get(owner),
+        get: () => lists.noted.get(owner) ?? new Map<string, NotedZone>(),
         set: (zones: ReadonlyMap<string, NotedZone>) => {
           if (since === drops) lists.noted.set(owner, zones);
         },
