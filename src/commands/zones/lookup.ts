@@ -175,9 +175,13 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
 /** `may sale`, but not `may 3`. */
 const mayBeName = new RegExp(`^(?:zone )?(?:${month}|${weekday}) (?!\\d)`, 'iu');
 
+/** A pasted line may have thousands. */
+const mostNameWords = 20;
+
 /** The longest name of several words, unless it is a time. */
 function quoteZoneName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
-  for (let length = tokens.length; length > 1; length -= 1)
+  const longest = Math.min(tokens.length, names.size > 0 ? mostNameWords : 0);
+  for (let length = longest; length > 1; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
       const text = tokens
         .slice(at, at + length)
