@@ -41,18 +41,31 @@ export function hasHostname(
 const maxHosts = 20;
 const maxLength = 200_000;
 
-/** The hosts of the links in a Slack message, each once, without images and Slack's own. */
+/** A hostname in a sentence, which Slack links only where it knows the ending; neither a file's name nor of a mail address. */
+const bareHost =
+  /(?<![\p{L}\p{M}\d@._/-])((?:\*\.)?(?:[\p{L}\d](?:[\p{L}\p{M}\d-]*[\p{L}\p{M}\d])?\.)+(?!(?:html?|js|ts|css|json|xml|txt|md|log|csv|pdf|zip|php|png|jpe?g|gif|svg|webp)\b)(?:xn--[a-z\d-]+|\p{L}{2,}))(?![\p{L}\p{M}\d@_-])/giu;
+
+/** The hosts of the links in a Slack message, else those in its words, each once, without images and Slack's own. */
 export function findLinkedHosts(message: unknown): string[] {
-  const json = JSON.stringify(message, (member, value: unknown) =>
-    /image|thumb|icon/u.test(member) ? undefined : value,
-  ) as string | undefined;
+  const texts: string[] = [];
+  const json = JSON.stringify(message, (member, value: unknown) => {
+    if (typeof value === 'string' && /^(?:text|fallback|title|pretext|value)$/u.test(member))
+      texts.push(value);
+    return /image|thumb|icon/u.test(member) ? undefined : value;
+  }) as string | undefined;
   // In mrkdwn a link is `<https://…|label>`; in plain text it is the address itself.
-  const found = (json ?? '')
-    .slice(0, maxLength)
-    .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|"\\]*@)?([\p{L}\d](?:[\p{L}\p{M}\d.-]*[\p{L}\p{M}\d])?)/giu);
+  const linked = toHosts(
+    (json ?? '')
+      .slice(0, maxLength)
+      .matchAll(/\bhttps?:\/\/(?:[^\s/?#@<>|"\\]*@)?([\p{L}\d](?:[\p{L}\p{M}\d.-]*[\p{L}\p{M}\d])?)/giu),
+  );
+  return linked.length > 0 ? linked : toHosts(texts.join('\n').slice(0, maxLength).matchAll(bareHost));
+}
+
+function toHosts(found: Iterable<RegExpExecArray>): string[] {
   const hosts = [...found].map(([, host = '']) => toAscii(host.toLowerCase()));
-  const linked = hosts.filter(
+  const others = hosts.filter(
     (host) => host.includes('.') && !/(?:^|\.)slack(?:-edge|-files)?\.com$/u.test(host),
   );
-  return [...new Set(linked)].slice(0, maxHosts);
+  return [...new Set(others)].slice(0, maxHosts);
 }

@@ -440,6 +440,6 @@ export function renderLinkChoice(hosts: readonly string[]): ModalView {
 
 export function renderNoLink(): ModalView {
   return modal({ title }, [
-    section('*This message has no link.* Type `/cdn errors` and a zone or hostname instead.'),
+    section('*This message has no link or hostname.* Type `/cdn errors` and a zone or hostname instead.'),
   ]);
 }

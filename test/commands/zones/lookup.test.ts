@@ -41,14 +41,23 @@ test.each<[string, unknown, string[]]>([
     { text: '<@U1> <mailto:a@b.example|a@b.example> https:// http://localhost/x' },
     [],
   ],
+  [
+    'hosts without a link, in a sentence, code and bold',
+    { text: '`A.example:443` and *b.example.*, müller.example/pay; *.img.example' },
+    ['a.example', 'b.example', 'xn--mller-kva.example', '*.img.example'],
+  ],
+  ['no link beside one', { text: 'b.example: https://a.example/x' }, ['a.example']],
+  ['files, versions, mail and addresses', { text: 'index.html 1.2.3 e.g. a@b.example 203.0.113.7' }, []],
   ['no message', undefined, []],
 ])('%s', (_, message, hosts) => {
   expect(findLinkedHosts(message)).toEqual(hosts);
 });
 
 test('of many hosts few are read', () => {
-  const text = Array.from({ length: 5000 }, (_, n) => `https://h${n}.example`).join(' ');
-  expect(findLinkedHosts({ text })).toHaveLength(20);
+  for (const scheme of ['https://', '']) {
+    const text = Array.from({ length: 5000 }, (_, n) => `${scheme}h${n}.example`).join(' ');
+    expect(findLinkedHosts({ text })).toHaveLength(20);
+  }
 });
 
 test.each([
