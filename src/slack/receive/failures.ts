@@ -188,7 +188,7 @@ function describeCode(error: ApiError): Explanation {
     },
     too_large: {
       message: 'The CDN’s answer is larger than the bot reads.',
-      hint: 'Nothing of it was used. Send the reference below to the team that runs this bot.',
+      hint: 'None of it was used. Send the reference below to the team that runs this bot.',
     },
     empty: {
       message: 'The CDN sent an empty file. Whether there were no events is unknown.',

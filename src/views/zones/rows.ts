@@ -70,10 +70,11 @@ export function quoteWord(text: string): string {
 }
 
 export function quoteName(text: string): string {
-  return readsAsTime.test(text) ? `"${text}"` : quoteWord(text);
+  return ambiguousName.test(text) ? `"${text}"` : quoteWord(text);
 }
 
-const readsAsTime =
+/** Names that a command would read as a time or as another word. */
+const ambiguousName =
   /^(?:all|none|now|noon|midnight|tonight|overnight|hour|weekend|week|month|\w*day|january|february|march|april|may|june|july|august|october|\w+ember|\d+[mhdw]\w*|k?w\d+)$/iu;
 
 /** Opens a zone from a message: `zones:pick` has its options. Another action is one of the picker's fields. */
