@@ -162,9 +162,9 @@ export const looseTime = toShapes(
   String.raw`${clockTime}|\d{1,2}(?:h|[h.]\d{2})?|(?:^|(?!20[12]\d))[0-2]\d[0-5]\d`,
 );
 
-/** Abbreviations that mean one offset; Node knows `CET` itself. */
+/** Abbreviations that mean one offset; Node knows `CET` itself. WEST and MET are words, and names of zones. */
 const abbreviations = new Map(
-  'cest+02:00 eest+03:00 west+01:00 msk+03:00 sast+02:00 est-05:00 edt-04:00 cdt-05:00 mst-07:00 mdt-06:00 pst-08:00 pdt-07:00 akst-09:00 akdt-08:00 hst-10:00 jst+09:00 kst+09:00 hkt+08:00 sgt+08:00 awst+08:00 acst+09:30 acdt+10:30 aest+10:00 aedt+11:00 nzst+12:00 nzdt+13:00'
+  'cest+02:00 eest+03:00 msk+03:00 sast+02:00 est-05:00 edt-04:00 cdt-05:00 mst-07:00 mdt-06:00 pst-08:00 pdt-07:00 akst-09:00 akdt-08:00 hst-10:00 jst+09:00 kst+09:00 hkt+08:00 sgt+08:00 awst+08:00 acst+09:30 acdt+10:30 aest+10:00 aedt+11:00 nzst+12:00 nzdt+13:00'
     .split(' ')
     .map((one) => [one.slice(0, -6), one.slice(-6)]),
 );
@@ -174,7 +174,7 @@ const zoneBehind = new RegExp(
     String.raw`(?<=[a-z\d]) ?(?:utc|gmt)(?: ?[+-]\d{1,2}(?::?\d{2})?)?(?![a-z\d])`,
     String.raw`(?<=t[\d:]+(?:[.,]\d+)?)[+-]\d{2}(?::?\d{2})?(?![:\d])`,
     String.raw`(?<=\d) ?\+\d{1,2}(?::?\d{2})?(?![:a-z\d])|(?<=:\d{2}) -\d{4}(?!\d)`,
-    String.raw`(?<=[a-z\d]) (?:[cew]et|met|${[...abbreviations.keys()].join('|')}|[a-z]{2,}(?:\/[\w+-]+)+)(?= |$)`,
+    String.raw`(?<=[a-z\d]) (?:[cew]et|${[...abbreviations.keys()].join('|')}|[a-z]{2,}(?:\/[\w+-]+)+)(?= |$)`,
   ].join('|'),
   'u',
 );

@@ -314,6 +314,8 @@ describe('subject and period', () => {
     ['shop after yesterday', 'shop', '11-20T23:00'],
     ['shop Nov 18 – 20, 2026', 'shop', '11-17T23:00'],
     ['shop 10:30 for 1h30', 'shop', '11-21T09:30'],
+    ['yesterday west', 'west', '11-19T23:00'],
+    ['since 10:00 met', 'met', '11-21T09:00'],
     ['first yesterday', 'first', '11-19T23:00'],
     ['for all yesterday', 'for all', '11-19T23:00'],
     ['shop "week 47" yesterday', 'shop week 47', '11-19T23:00'],
