@@ -112,7 +112,7 @@ export async function findPlace(
   if (wanted === undefined) {
     if (views.isSharedPlace(channelId)) return { channel: channelId, threadTs };
     throw new UserError(
-      'Only you see this conversation.',
+      'Answers can’t be shared in a direct message.',
       'Name a channel at the end: `in #ops`, picked from Slack’s list while you type.',
     );
   }
