@@ -206,10 +206,10 @@ export function dropFillers({ raw, tokens }: Words): Words {
   const kept = tokens.flatMap((token, nth): Token[] => {
     if (token.quoted || token.name !== undefined) return [token];
     const text = token.text.replaceAll('’', "'").replace(/'s$|[?!.,;]+$|(?<=^[45](?:\d\d|xx))s$/giu, '');
-    const isSinceWhen = /^since$/iu.test(text) && /^(?:when)?$/iu.test(tokens[nth + 1]?.text ?? '');
+    const isOfTwo = /^(?:since (?:when)?|right now\W*)$/iu.test(`${text} ${tokens[nth + 1]?.text ?? ''}`);
     const isWord =
       tokens.length > 1 && fillers.has(text.toLowerCase()) && !isExcluding(token, tokens[nth + 1]);
-    const isFiller = text === '' || isSinceWhen || isWord;
+    const isFiller = text === '' || isOfTwo || isWord;
     return isFiller ? [] : [{ ...token, text, value: text }];
   });
   return toWords(raw, kept);

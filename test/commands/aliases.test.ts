@@ -88,7 +88,7 @@ errors shop ← HELP shop is down / I'd like to see errors of shop / Why is shop
   is shop down? / is shop fixed / is shop ok? / origin timeout shop / shop down since when / shop errors /
   shop failing / shop is down / shop is failing / shop is slow / shop origin is down / shop slow / shop
   unreachable / shop's errors / shop’s failing? / show errors for shop / show me the errors of shop /
-  since when is shop down / since when is shop failing / what is going on with shop / what is wrong with
+  since when is shop down / why is shop failing right now? / is shop down right now / since when is shop failing / what is going on with shop / what is wrong with
   shop / whats up with shop / what’s wrong with shop / when did shop break / who broke shop / why are
   there so many errors in shop / why is shop failing / why is shop not working / why is shop slow / zone
   shop errors / why shop fails / shop doesn't work / shop is not responding / shop won't load / errors →
