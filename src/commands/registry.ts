@@ -105,7 +105,7 @@ export function findCommand(typed: Words): { readonly command: Command; readonly
   return { command: sharing, words: withoutFirst(understood ?? shared.words) };
 }
 
-/** The words of `urgent: shop down`, `todo: errors shop` and `errors|shop`, whose first one is not a command as it is typed. */
+/** The words of `urgent: shop down`, `todo: errors shop` and `errors|shop`, whose first word holds more than a command. */
 function separateCommand({ name, value, text, typed, quoted }: Token): string | undefined {
   const isLabel = commands.has(value.toLowerCase()) && !commands.has(name ?? '');
   if (name !== undefined && /^[a-z]+: /iu.test(text)) return isLabel ? value : typed.replace(':', '');

@@ -284,7 +284,7 @@ function normalizeIp(address: string): string {
 function normalizeNumber(value: number, format?: Format): number {
   const whole = Math.round(value);
   const isWhole = Math.abs(value - whole) <= 1e-7 * Math.max(1, Math.abs(value));
-  // That of a byte is near zero, and is none.
+  // A price per byte is near zero, and must not become zero.
   return isWhole && format !== 'price' ? whole : Number(value.toPrecision(7));
 }
 
