@@ -63,8 +63,11 @@ interface ZoneBaseline {
   readonly at: string;
   /** The first run on this account, as ISO text: earlier figures are of another account. */
   readonly since: string;
-  readonly zones: readonly (readonly [id: string, name: string, ...flags: Flag[]])[];
+  /** Absent in the form of 0.1.0. */
+  readonly zones?: readonly StoredZone[];
 }
+
+type StoredZone = readonly [id: string, name: string, ...flags: Flag[]];
 
 /** Why a zone needs attention, and which limits were already reported; the most urgent first. */
 const urgency = [
@@ -75,40 +78,13 @@ const urgency = [
   'limit-foretold',
   'no-certificate',
 ] as const;
-/** Also the hostname without a certificate, to know later whether it is there. */
-type Flag = (typeof urgency)[number] | `without:${string}`;
+type Flag = (typeof urgency)[number];
 
 type KnownZone = Named & { readonly flags: readonly Flag[] };
 
-/** As an earlier version stored it, by column: a line a zone, and in `flags` a character, whose bits are these. */
-type OldBaseline = Readonly<Record<'ids' | 'names' | 'flags', string>>;
-const oldFlags: readonly Flag[] = [
-  'suspended',
-  'disabled',
-  'near-limit',
-  'no-certificate',
-  'limit-foretold',
-  'limit-reached',
-];
-const oldCharacters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-function readBaseline(stored: ZoneBaseline | OldBaseline): ReadonlyMap<string, KnownZone> {
-  if ('zones' in stored)
-    return new Map(stored.zones.map(([id, name, ...flags]) => [id, { id, name, flags }]));
-  const names = stored.names.split('\n');
-  const ids = stored.ids === '' ? [] : stored.ids.split('\n');
-  return new Map(
-    ids.map((id, nth) => {
-      const bits = oldCharacters.indexOf(stored.flags.charAt(nth));
-      const flags = oldFlags.filter((_, bit) => (bits & (1 << bit)) !== 0);
-      return [id, { id, name: names[nth] ?? '', flags }];
-    }),
-  );
-}
-
 const states: readonly Attention[] = ['suspended', 'disabled', 'no-certificate', 'near-limit'];
 
-type News = `${'is' | 'was'} ${Attention}` | 'no limit' | 'no hostname' | 'gone' | 'new';
+type News = `${'is' | 'was'} ${Attention}` | 'gone' | 'new';
 
 /** What zones are reported for, in order. */
 const news: Readonly<Record<News, readonly [weight: number, sign: string, words: string]>> = {
@@ -118,10 +94,9 @@ const news: Readonly<Record<News, readonly [weight: number, sign: string, words:
   'is near-limit': [3, ':warning:', 'now above 80% of the limit'],
   'was suspended': [6, ':white_check_mark:', 'no longer suspended'],
   'was disabled': [6, ':white_check_mark:', 'enabled again'],
-  'was no-certificate': [6, ':white_check_mark:', 'no longer without certificate'],
-  'no hostname': [6, ':heavy_minus_sign:', 'without the hostname that had no certificate'],
-  'was near-limit': [6, ':white_check_mark:', 'now below 80% of the limit'],
-  'no limit': [6, ':heavy_minus_sign:', 'no longer limited'],
+  // The hostname, or the limit, may be gone.
+  'was no-certificate': [6, ':white_check_mark:', 'with a certificate for every hostname'],
+  'was near-limit': [6, ':white_check_mark:', 'no longer above 80% of a limit'],
   gone: [4, ':heavy_minus_sign:', 'gone'],
   new: [6, ':heavy_plus_sign:', 'new'],
 };
@@ -154,7 +129,8 @@ async function collectZones({
   const wanted = new Set(targets.zones);
   const scope = [...wanted].toSorted().join(' ');
   const zones = wanted.size === 0 ? all : all.filter(({ id }) => wanted.has(id));
-  const known = baseline?.scope === scope ? readBaseline(baseline) : undefined;
+  const stored = baseline?.scope === scope ? baseline.zones : undefined;
+  const known = stored && new Map(stored.map(([id, name, ...flags]) => [id, { id, name, flags }]));
   // Another owner's account has none of the known zones.
   const isOtherAccount =
     known && known.size > 0 && zones.length > 0 && !zones.some(({ id }) => known.has(id));
@@ -296,7 +272,7 @@ async function walkZones(
   now: Date,
   isWhole: boolean,
 ) {
-  const present: ZoneBaseline['zones'][number][] = [];
+  const present: StoredZone[] = [];
   const limits: Limit[] = [];
   const troubled: Troubled[] = [];
   const told = new Map(Object.keys(news).map((what) => [what, [] as Named[]]));
@@ -308,8 +284,6 @@ async function walkZones(
     const were = before?.get(zone.id)?.flags ?? [];
     const flags: Flag[] = attentionReasons(zone);
     if (flags.length > 0) attention += 1;
-    const [without] = zone.hostnamesWithoutCertificate;
-    if (without !== undefined) flags.push(`without:${without.slice(0, 80)}`);
     const reached = findLimit(zone, now);
     const reaches = reached?.reaches?.toISOString();
     if (reached) {
@@ -325,10 +299,7 @@ async function walkZones(
       'near-limit': !zone.isUnlimited && !(zone.bandwidthLimit && zone.bandwidthUsed !== undefined),
     };
     // What is no longer reported has not recovered.
-    const kept = were.filter(
-      (flag) =>
-        !flags.includes(flag) && isUnreported[flag.replace(/^without:.*/su, 'no-certificate') as Attention],
-    );
+    const kept = were.filter((flag) => !flags.includes(flag) && isUnreported[flag as Attention]);
     present.push([zone.id, flattenName(zone.name), ...flags, ...kept]);
     if (flags.length > 0) troubled.push({ zone, flags, why: explainFlags(zone, flags, reaches) });
     if (!missing.delete(zone.id)) tell('new', zone);
@@ -337,7 +308,7 @@ async function walkZones(
       // A line about its limit says more.
       const hasLine = state === 'near-limit' && reached !== undefined;
       if (is && !was && !hasLine) tell(`is ${state}`, { ...zone, name: nameFor(zone, state) });
-      if (was && !is && !isUnreported[state]) tell(nameRecovery(zone, state, were), zone);
+      if (was && !is && !isUnreported[state]) tell(`was ${state}`, zone);
     }
   }
   // In a list that is not whole nobody knows whether they left.
@@ -377,14 +348,6 @@ function explainFlags(
     urgency.map((flag) => flags.includes(flag) && words[flag]),
     ', ',
   );
-}
-
-/** What ended it, as far as that is known. */
-function nameRecovery(zone: ZoneSummary, state: Attention, were: readonly Flag[]): News {
-  if (state === 'near-limit' && zone.isUnlimited) return 'no limit';
-  const without = were.find((flag) => flag.startsWith('without:'))?.slice(8);
-  const isThere = without === undefined || zone.hostnames.some((name) => name.startsWith(without));
-  return state === 'no-certificate' && !isThere ? 'no hostname' : `was ${state}`;
 }
 
 function nameFor({ name, hostnamesWithoutCertificate: without }: ZoneSummary, state: Attention): string {
