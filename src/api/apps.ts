@@ -91,13 +91,12 @@ export function createVolumes(send: Send) {
       const request = { operation: 'Delete All Volume Instances', method: 'DELETE', path } as const;
       return send(request, async (reply) => {
         const body = await reply.json();
-        const { ids } = readConfirmation(reply, body, deletion);
+        const { ids } = readConfirmation(reply, body, deletion, 'deletion');
         const counts = [body, ...Object.values(body ?? {})]
           .flatMap((one: unknown) => (isObject(one) ? Object.entries(one) : []))
           .filter(([name, value]) => countNames.test(name) && /^\d+$/u.test(String(value)));
-        // One in another form must not make the list look empty; 202 has deleted nothing yet, and 207 perhaps a part.
+        // One in another form must not make the list look empty.
         const isReported =
-          ![202, 206, 207].includes(reply.status) &&
           counts.every(([, value]) => Number(value) === ids?.length) &&
           ids?.every((one) => (typeof one === 'string' && /^\S+$/u.test(one)) || typeof one === 'number');
         return { ids: isReported ? ids?.map(String) : undefined, requestId: reply.requestId };

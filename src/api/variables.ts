@@ -41,9 +41,8 @@ export function createVariables(send: Send) {
         secrets: value ? [value] : [],
       } as const;
       return send(request, async (reply) => {
-        const read = readConfirmation(reply, await reply.json(), answer);
-        // With 202 nothing has changed yet.
-        const { Id, Name, Required, DefaultValue }: typeof read = reply.status === 202 ? {} : read;
+        const read = readConfirmation(reply, await reply.json(), answer, 'change');
+        const { Id, Name, Required, DefaultValue } = read;
         const defaultValue =
           typeof DefaultValue === 'string' ? new Secret(DefaultValue, 'variable-value') : null;
         const { requestId } = reply;

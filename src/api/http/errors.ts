@@ -162,40 +162,81 @@ function readFieldErrors(value: unknown): FieldError[] {
   });
 }
 
-/** Members that are empty where a write succeeded, and succeeded whole. */
-const failureNames =
-  /error|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refused|more|next|continuation/iu;
-const outcomeNames =
-  /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|done|^ok)(?:code|text)?$/iu;
-const goodWords =
-  /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|deleted|removed|updated|saved|done|completed?|20[04])?$/iu;
-/** `Variable updated successfully.`, of these words and the variable's name alone. */
-const goodSentence =
-  /^(?:(?:variable [a-z\d]+(?:_[a-z\d]+)+(?= (?:was|has|updated|saved))|the|your|all|variables?|volumes?|instances?|operation|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|completed)(?:[ .!]+|$))+$/iu;
+export type Write = 'change' | 'deletion';
+
 /** A setting's value may be one that we do not know. */
 const valueNames = /value|secret|token|key/iu;
+const outcomeWords = /^(?:true|1|20[04]|\d{4}-\d\d-\d\dT\S+)$/u;
+const saidNames = /^(?:message|detail|title)$/iu;
+/** In a text that is said beside what was changed. */
+const failingWords =
+  /(?:^|[\s"'(:_])(?:not|nothing|never|cannot|\w+n[’']t|unable|still|fail\w*|error\w*|refus\w*|reject\w*|denied|invalid|conflict\w*|locked|revert\w*|rolled|ignored|skipped|unchanged|pending|queued|scheduled|start\w*|partial\w*|abort\w*|cancel\w*|expired|exceed\w*|again|retry|read-only)(?=[\s.,:;!)"']|$)/iu;
 
-/** What the answer to a write says about a failure, whatever else it holds: `status: failed`. It may hold secrets. */
-export function findFailureWords(answer: unknown, path: readonly string[] = []): string | undefined {
+/** Words by which the answer to a write speaks; `done` and `undone` are its own and the opposite ones. */
+function createVocabulary({ done, undone, good }: Record<'done' | 'undone' | 'good', string>) {
+  const whole = (words: string) => new RegExp(`^(?:${words})$`, 'iu');
+  return {
+    /** Members that are empty where a write succeeded, and succeeded whole. */
+    failure: new RegExp(
+      `error|exception|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refus|reject|denied|ignored|invalid|conflict|cancel|abort|roll(?:ed)?_?back|revert|unchanged|queued|scheduled|dry_?run|more|next|continuation|(?:not|un)_?(?:${done}|done|found|allowed|accepted|success)|${undone}`,
+      'iu',
+    ),
+    outcome: new RegExp(
+      `(?:status|state|result|outcome|success(?:ful)?|accepted|${done}|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$`,
+      'iu',
+    ),
+    count: whole(`(?:${done})_?(?:count)?`),
+    good: whole(`ok|true|success(?:ful(?:ly)?)?|succeeded|${done}|${good}|done|completed?|20[04]|`),
+    /** `Variable updated successfully.`, of these words and the variable's name alone. */
+    sentence: new RegExp(
+      `^(?:(?:variable ["'\`]?[a-z\\d]+(?:_[a-z\\d]+)+["'\`]?(?= (?:was|has|${done}))|the|your|all|default|values?|variables?|volumes?|instances?|operation|changes?|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|${done}|completed)(?:[ .!]+|$))+$`,
+      'iu',
+    ),
+  };
+}
+
+const vocabularies = {
+  change: createVocabulary({
+    done: 'updated|saved|changed|applied|modified|stored|affected',
+    undone: 'deleted|removed',
+    good: 'active|enabled|published|live|ready',
+  }),
+  deletion: createVocabulary({ done: 'deleted|removed', undone: 'attached|left|locked', good: 'gone' }),
+};
+
+/**
+ * What the answer to a write says about a failure, whatever else it holds: `status: failed`. It may hold secrets. Where
+ * it shows the whole resource, a text is part of that unless it speaks of a failure.
+ */
+export function findFailureWords(
+  answer: unknown,
+  write: Write,
+  isWhole = false,
+  path: readonly string[] = [],
+): string | undefined {
   if (typeof answer === 'object' && answer !== null) {
     const isList = Array.isArray(answer);
     const found = Object.entries(answer).map(([name, inner]) =>
-      findFailureWords(inner, isList ? path : [...path, name]),
+      findFailureWords(inner, write, isWhole, isList ? path : [...path, name]),
     );
     return found.find((words) => words !== undefined);
   }
+  const { failure, outcome, count, good, sentence } = vocabularies[write];
   const [name = ''] = path.slice(-1);
-  const isSaid = /^(?:message|detail|title)$/iu.test(path.join(' '));
+  const names = path.join(' ');
+  const isValue = valueNames.test(name);
   const said = typeof answer === 'string' ? answer.trim() : undefined;
   const word = said ?? JSON.stringify(answer);
+  const isFailing = said !== undefined && failingWords.test(said);
+  const isSentence = said !== undefined && (sentence.test(said) || (isWhole && !isFailing));
   const isGood =
-    answer === null || (said !== undefined && (goodWords.test(said) || (isSaid && goodSentence.test(said))));
-  const isFailure = failureNames.test(path.join(' '))
+    answer === null || (said !== undefined && good.test(said)) || (saidNames.test(names) && isSentence);
+  const isFailure = failure.test(names)
     ? !isGood && !/^(?:false|0|none)$/iu.test(word)
-    : outcomeNames.test(name) && !isGood && !/^(?:true|1|20[04])$/u.test(word);
-  const isCount = /^(?:deleted|removed)$/iu.test(name) && Number(answer) > 0;
-  const shown = valueNames.test(name) ? 'not shown' : JSON.stringify(answer);
-  return isFailure && !isCount ? `${path.join('.')}: ${shown}` : undefined;
+    : outcome.test(name)
+      ? !isGood && !outcomeWords.test(word) && !(count.test(name) && Number(answer) > 0)
+      : isFailing && !isValue && !/name$/iu.test(name);
+  return isFailure ? `${path.join('.')}: ${isValue ? 'not shown' : JSON.stringify(answer)}` : undefined;
 }
 
 export function isHtml(contentType: string | null, text: string): boolean {

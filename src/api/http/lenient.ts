@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseIsoTime, toEpochMs } from '../../lib/time.ts';
-import { findFailureWords, isObject, readErrorBody } from './errors.ts';
+import { findFailureWords, isObject, readErrorBody, type Write } from './errors.ts';
 import type { Reply } from './request.ts';
 
 /** More are another form. */
@@ -83,19 +83,40 @@ export function readAnswer<S extends z.ZodObject>(
   const names = isObject(body) ? Object.keys(body) : [];
   const isExpected = names.some((name) => Object.hasOwn(schema.shape, name));
   const { kind } = readErrorBody(body);
-  const isFailure = !isObject(body) || kind === 'envelope' || (!isExpected && kind === 'problem');
-  const read = isFailure ? undefined : readLeniently(schema, body);
+  if (kind === 'envelope' || (!isExpected && kind === 'problem')) throw reply.wrongShape(body);
+  return readMembers(reply, body, schema, beyond);
+}
+
+function readMembers<S extends z.ZodObject>(
+  reply: Reply,
+  body: unknown,
+  schema: S,
+  beyond?: readonly string[],
+): z.output<S> {
+  const read = readLeniently(schema, body);
   if (!read) throw reply.wrongShape(body);
   reply.reportDrift({ wrong: read.wrong, ...compareNames(body, schema.shape, beyond) });
   return read.value;
 }
 
-/** Like `readAnswer`, for the answer to a write. An empty answer confirms nothing. @throws ApiError if it reports a failure */
-export function readConfirmation<S extends z.ZodObject>(reply: Reply, body: unknown, schema: S): z.output<S> {
-  const read = readAnswer(reply, body ?? {}, schema);
-  const words = findFailureWords(body);
-  if (words !== undefined) throw reply.error('refused', words);
-  return read;
+/** Like `readAnswer`, for the answer to a write. An empty answer confirms nothing, nor does a sentence. @throws ApiError if it reports a failure */
+export function readConfirmation<S extends z.ZodObject>(
+  reply: Reply,
+  body: unknown,
+  schema: S,
+  write: Write,
+): z.output<S> {
+  const isWhole =
+    write === 'change' &&
+    isObject(body) &&
+    Object.keys(schema.shape).every((name) => body[name] !== undefined);
+  const words = findFailureWords(body, write, isWhole);
+  // With 202 nothing has happened yet, with 206 and 207 perhaps a part.
+  const isOpen = [202, 206, 207].includes(reply.status);
+  if (words === undefined) return readMembers(reply, isOpen ? {} : (body ?? {}), schema);
+  // Throws with the words of a problem.
+  readAnswer(reply, body, schema);
+  throw reply.error('refused', words);
 }
 
 /** The members that are not in `known`, and those that are missing and not `beyond` the specification. They are logged. */

@@ -78,8 +78,19 @@ test.each<Row>([
     { partial: true },
     { remaining: 2 },
     { notDeleted: 2 },
-    { deleted: 0 },
     { statusCode: 409 },
+    { code: 409 },
+    { status: 'inactive' },
+    { notDeleted: true, notUpdated: 1 },
+    { updated: false, attached: ['i-2'] },
+    { Deleted: true, state: 'active' },
+    { state: 'deleted', status: 'saved' },
+    { deletedAt: '2026-11-26T22:00:00Z', stillAttached: 1 },
+    { dryRun: true },
+    { rejected: ['i-2'] },
+    { exception: 'NullReference' },
+    { note: 'This was not saved, and i-2 is still attached' },
+    { message: 'Queued for the next release' },
   ].flatMap((words): Row[] => {
     const shown = JSON.stringify(words);
     const variableBody = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
@@ -101,11 +112,23 @@ test.each<Row>([
   ...[
     { status: 1, Success: 1, message: 'Variable FEATURE_X updated' },
     { success: true, state: 'ok', Message: 'The variable has been updated.', IsDefault: false },
+    { Deleted: false, IsDeleted: 'false', removedBy: null, deletedAt: null, state: 'active', warnings: [] },
+    { message: 'Shown on the front page', Description: 'Toggles checkout', hasErrors: false, failed: {} },
+    { updated: true, Modified: '2026-11-26T22:00:00Z', rowsAffected: 1, code: 200, pending: false },
   ].map((words): Row => {
     const body = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
     return ['variable', `itself and ${JSON.stringify(words)}`, { body }, 'succeeded done', 'FEATURE_X'];
   }),
-  ['volume', 'an id of words', { body: { ids: ['i-1 failed'] } }, unconfirmed, says.checkIt],
+  [
+    'volume',
+    'ids and a text of it',
+    { body: { ids: ['i-1'], message: 'Data of shop' } },
+    unanswered,
+    says.theCdnSays,
+  ],
+  ['volume', 'ids and none deleted', { body: { ids: ['i-1'], deleted: 0 } }, unanswered, says.theCdnSays],
+  ['volume', 'a success alone', { body: { success: true } }, unconfirmed, says.checkIt],
+  ['volume', 'an id of words', { body: { ids: ['i-1 failed'] } }, unanswered, says.theCdnSays],
   ['volume', 'a web page', { body: 'html' }, unanswered, says.checkIt],
   ['volume', 'a redirect', { status: 302, body: '', headers: elsewhere }, unanswered, says.checkIt],
   ['volume', 'a time limit of a proxy', { status: 408, body: '' }, unanswered, says.checkIt],
@@ -132,7 +155,17 @@ test.each<Row>([
   ['variable', 'an id of another type', { body: { Id: {}, Name: 'A' } }, accepted, says.checkInPanel],
   ['variable', 'a value of another type', { body: { Id: 12, DefaultValue: 5 } }, accepted, says.checkInPanel],
   ['variable', 'a variable in a list', { body: [{ Id: 12, Name: 'A' }] }, unanswered, says.checkIt],
-  ['variable', 'a sentence with a success', { body: { Message: 'Saved' } }, unanswered, says.checkIt],
+  ...[{ Message: 'Saved' }, { success: true, message: 'Variable updated' }].map((body): Row => {
+    return ['variable', JSON.stringify(body), { body }, accepted, says.checkInPanel];
+  }),
+  ['variable', 'another sentence', { body: { Message: 'See the panel' } }, unanswered, says.checkIt],
+  [
+    'variable',
+    '207',
+    { status: 207, body: { Id: 12, Name: 'A', DefaultValue: 'on' } },
+    accepted,
+    says.checkInPanel,
+  ],
   ['variable', 'a redirect', { status: 307, body: '', headers: elsewhere }, unanswered, says.checkIt],
   ['variable', 'a conflict', { status: 409, body: { Message: 'Locked' } }, refused, says.nothingChanged],
 ])('a change of a %s answered with %s is told as no more than that, and sent once', async (...row) => {
