@@ -1,7 +1,7 @@
 import { readStoreConfig } from '../app/config.ts';
 import { createAudit, deployment, findRecentAudit } from '../auth/audit/audit.ts';
 import { UserError } from '../errors.ts';
-import { type Database, findSchemaState } from '../store/database.ts';
+import { assertCurrentSchema, type Database } from '../store/database.ts';
 import type { Db, Trx } from '../store/schema.ts';
 import { countTenantRows, eraseTenant, exportTenant, findTenants } from '../store/tenant.ts';
 import { formatCount, formatInteger, pluralize } from '../views/blocks/format.ts';
@@ -17,12 +17,7 @@ export const tenantCommand: Command = async (words, terminal) => {
     throw new UserError('Say what to do, and with what.', describeUsage('tenant'));
   const config = readStoreConfig(env, { needsKeyring: false });
   return withDatabase(config, log, 'stop the bot, run the same command again, start it', async (database) => {
-    if ((await findSchemaState(database.db)) !== 'current') {
-      throw new UserError(
-        'The database belongs to another version of the bot than this command.',
-        'Use the command of that version, or upgrade the database: npm run migrate',
-      );
-    }
+    await assertCurrentSchema(database.db);
     if (tenant === undefined) await list(database.db, print);
     else {
       const counts = await findRows(database.db, tenant);

@@ -44,8 +44,9 @@ export async function openDatabase(options: {
     ...opened,
     async migrate() {
       if (opened.engine === 'postgres') await checkRights(db);
-      if ((await findSchemaState(db)) !== 'current')
-        await withCreateRights(db, () => migrate(backgroundDb, log));
+      const state = await findSchemaState(db);
+      if (state === 'newer') throw explainSchema(state);
+      if (state !== 'current') await withCreateRights(db, () => migrate(backgroundDb, log));
     },
     async ping() {
       try {
@@ -73,12 +74,6 @@ async function migrate(db: Db, log: Log): Promise<void> {
     for (const { migrationName } of results) log.info({ migration: migrationName }, 'migration applied');
     return;
   }
-  if (error instanceof Error && error.message.includes('corrupted migrations')) {
-    throw new UserError(
-      'The database was written by a newer version of the bot.',
-      'Run that version or a later one, or restore a backup from before it.',
-    );
-  }
   throw new Error('The database could not be changed to this version', { cause: error });
 }
 
@@ -97,6 +92,25 @@ export async function findSchemaState(db: Db): Promise<'current' | 'older' | 'ne
 }
 
 const undefinedTable = '42P01';
+
+type OtherSchema = Exclude<Awaited<ReturnType<typeof findSchemaState>>, 'current'>;
+
+export const otherSchemas: Readonly<Record<OtherSchema, readonly [is: string, fix: string]>> = {
+  empty: ['not set up yet', 'Check DATABASE_URL and DATA_DIR; npm run migrate sets it up.'],
+  older: ['from an older version of the bot', 'npm run migrate upgrades it, and so does the next start.'],
+  newer: ['from a newer version of the bot', 'Use that version or a later one, or restore a backup.'],
+};
+
+function explainSchema(state: OtherSchema): UserError {
+  const [is, fix] = otherSchemas[state];
+  return new UserError(`The database is ${is}.`, fix);
+}
+
+/** @throws UserError where the tables are not of this version. */
+export async function assertCurrentSchema(db: Db): Promise<void> {
+  const state = await findSchemaState(db);
+  if (state !== 'current') throw explainSchema(state);
+}
 
 const movedTables = [...definedTables.keys(), 'pgboss.queue', 'pgboss.schedule', 'pgboss.job'];
 

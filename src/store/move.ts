@@ -8,7 +8,7 @@ import { UserError } from '../errors.ts';
 import { parseJson } from '../lib/canonical-json.ts';
 import { version } from '../lib/version.ts';
 import type { Log } from '../telemetry/log.ts';
-import { type Database, findExistingTables, findSchemaState } from './database.ts';
+import { assertCurrentSchema, type Database, findExistingTables } from './database.ts';
 import { createQueue } from './queue.ts';
 import type { Db, Trx } from './schema.ts';
 
@@ -28,28 +28,9 @@ const tableHead = z.object({ table: z.string(), rows: z.int() });
 
 export type Moved = z.output<typeof header> & { readonly tables: number; readonly rows: number };
 
-const refusals = {
-  empty: [
-    'The database is empty: there is nothing to export.',
-    'Set DATABASE_URL or DATA_DIR to the bot’s values.',
-  ],
-  older: [
-    'The database is from an older version of the bot.',
-    'Export with that version, or bring it to this one first: npm run migrate',
-  ],
-  newer: [
-    'The database was written by a newer version of the bot.',
-    'Export with that version or a later one.',
-  ],
-} as const;
-
 /** Writes a snapshot of everything in the database to a file, sealed values as they are. @throws UserError */
 export async function exportDatabase({ db, engine }: Database, path: string): Promise<Moved> {
-  const state = await findSchemaState(db);
-  if (state !== 'current') {
-    const [problem, nextStep] = refusals[state];
-    throw new UserError(problem, nextStep);
-  }
+  await assertCurrentSchema(db);
   return writeSnapshot(db, path, async (trx, append) => {
     const hash = createHash('sha256');
     const write = async (text: string): Promise<void> => {

@@ -120,7 +120,7 @@ test('a database of a newer version is refused in words', async () => {
   const database = await (await engines.embedded.createLocation()).open();
   await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '')`.execute(database.db);
   await expect(database.migrate()).rejects.toThrowErrorMatchingInlineSnapshot(
-    `[UserError: The database was written by a newer version of the bot.]`,
+    `[UserError: The database is from a newer version of the bot.]`,
   );
 });
 

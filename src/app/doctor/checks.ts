@@ -6,7 +6,13 @@ import { createCdn } from '../../api/cdn.ts';
 import { readKeyring } from '../../auth/keyring/keyring.ts';
 import { checkKeyring as checkOpens, countKeyUse, describeUse } from '../../auth/keyring/rewrap.ts';
 import { UserError } from '../../errors.ts';
-import { checkCreateRights, checkRights, type Database, findSchemaState } from '../../store/database.ts';
+import {
+  checkCreateRights,
+  checkRights,
+  type Database,
+  findSchemaState,
+  otherSchemas,
+} from '../../store/database.ts';
 import { formatBytes } from '../../views/blocks/format.ts';
 import type { Finding } from '../../views/doctor.ts';
 import { keyringSource, sealedTables } from '../keyring-service.ts';
@@ -61,28 +67,14 @@ async function checkDatabase({ database, closed }: Subject): Promise<Finding[]> 
     if (database.engine === 'postgres') await checkRights(database.db);
     const state = await findSchemaState(database.db);
     if (database.engine === 'postgres' && state === 'empty') await checkCreateRights(database.db);
-    return [
-      { check, ...schemaStates[state], says: `${await describeSize(database)}, ${schemaStates[state].says}` },
-    ];
+    const size = await describeSize(database);
+    if (state === 'current') return [{ check, state: 'ok', says: `${size}, up to date` }];
+    const [is, fix] = otherSchemas[state];
+    return [{ check, state: state === 'newer' ? 'failed' : 'limited', says: `${size}, ${is}`, fix }];
   } catch (error) {
     return [describeRefusal(check, error)];
   }
 }
-
-const schemaStates: Readonly<Record<Awaited<ReturnType<typeof findSchemaState>>, Omit<Finding, 'check'>>> = {
-  current: { state: 'ok', says: 'up to date' },
-  empty: { state: 'limited', says: 'not set up yet', fix: 'npm run migrate' },
-  older: {
-    state: 'limited',
-    says: 'from an older version',
-    fix: 'The next start upgrades it; with several processes run npm run migrate first.',
-  },
-  newer: {
-    state: 'failed',
-    says: 'written by a newer version of the bot',
-    fix: 'Run that version or a later one.',
-  },
-};
 
 /** @throws what is not for people. */
 export function describeRefusal(check: string, error: unknown): Finding {
