@@ -172,9 +172,10 @@ const saidNames = /^(?:message|detail|title)$/iu;
 const failingWords =
   /(?:^|[\s"'(:_])(?:not|nothing|never|cannot|\w+n[’']t|unable|still|fail\w*|error\w*|refus\w*|reject\w*|denied|invalid|conflict\w*|locked|revert\w*|rolled|ignored|skipped|unchanged|pending|queued|scheduled|start\w*|partial\w*|abort\w*|cancel\w*|expired|exceed\w*|again|retry|read-only)(?=[\s.,:;!)"']|$)/iu;
 
+const toWhole = (words: string) => new RegExp(`^(?:${words})$`, 'iu');
+
 /** Words by which the answer to a write speaks; `done` and `undone` are its own and the opposite ones. */
 function createVocabulary({ done, undone, good }: Record<'done' | 'undone' | 'good', string>) {
-  const whole = (words: string) => new RegExp(`^(?:${words})$`, 'iu');
   return {
     /** Members that are empty where a write succeeded, and succeeded whole. */
     failure: new RegExp(
@@ -185,8 +186,8 @@ function createVocabulary({ done, undone, good }: Record<'done' | 'undone' | 'go
       `(?:status|state|result|outcome|success(?:ful)?|accepted|${done}|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$`,
       'iu',
     ),
-    count: whole(`(?:${done})_?(?:count)?`),
-    good: whole(`ok|true|success(?:ful(?:ly)?)?|succeeded|${done}|${good}|done|completed?|20[04]|`),
+    count: toWhole(`(?:${done})_?(?:count)?`),
+    good: toWhole(`ok|true|success(?:ful(?:ly)?)?|succeeded|${done}|${good}|done|completed?|20[04]|`),
     /** `Variable updated successfully.`, of these words and the variable's name alone. */
     sentence: new RegExp(
       `^(?:(?:variable ["'\`]?[a-z\\d]+(?:_[a-z\\d]+)+["'\`]?(?= (?:was|has|${done}))|the|your|all|default|values?|variables?|volumes?|instances?|operation|changes?|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|${done}|completed)(?:[ .!]+|$))+$`,

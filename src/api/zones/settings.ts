@@ -355,7 +355,10 @@ const toUpperCase = (pattern: string): string => pattern.toUpperCase();
 
 /** By the type of trigger: address, extension, country, client address, method and state. */
 const patternSpellings: Readonly<Record<number, (pattern: string) => string>> = {
-  0: (pattern) => (/^(?:(?:https?|\*):)?\/\//iu.test(pattern) ? normalizeUrl(pattern) : pattern),
+  0: (pattern) =>
+    /^(?:(?:(?:https?|\*):)?\/\/|[a-z\d-]+(?:\.[a-z\d-]+)+[:/])/iu.test(pattern)
+      ? normalizeUrl(pattern)
+      : pattern,
   3: (extension) => toUpperCase(extension).replace(/^\./u, ''),
   4: toUpperCase,
   5: normalizeAddress,
