@@ -68,7 +68,7 @@ export function explainFailure(error: unknown, failed: FailedDelivery, log: Log)
     }
   }
   log.error({ ...where, error }, 'unexpected error');
-  const [what, hint] = describeFault(error);
+  const [what, hint] = describeFault(slackFailure);
   const isRead = failed.needs === 'read' || kind === 'home';
   const outcome = isAnswerLost(error)
     ? '. Whether this was done is not known: look before you repeat it.'
@@ -90,6 +90,9 @@ function describeFault(error: unknown): readonly [what: string, hint: string] {
     return ['The bot’s database is read-only right now', `Try again in a minute. ${last}`];
   if (isDatabaseLost(error))
     return ['The bot can’t reach its database right now', `Try again in a minute. ${last}`];
+  // What was put aside never came to Slack.
+  if (error instanceof SlackFailure && error.code !== 'put_aside')
+    return [`Slack refused this (${error.code})`, `Try again. ${last}`];
   return ['Something went wrong on our side', `Try again. ${last}`];
 }
 

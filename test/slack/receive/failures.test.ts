@@ -37,7 +37,9 @@ test.each([
   ['missing_scope', 'Slack does not allow the bot to do this (missing_scope).'],
   ['not_in_channel', 'Slack does not let the bot write there (not_in_channel).'],
   ['token_revoked', 'Slack does not accept the bot’s token (token_revoked).'],
-  ['invalid_blocks', 'Something went wrong on our side, and nothing was changed.'],
+  ['invalid_blocks', 'Slack refused this (invalid_blocks), and nothing was changed.'],
+  ['a_new_code', 'Slack refused this (a_new_code), and nothing was changed.'],
+  ['put_aside', 'Something went wrong on our side, and nothing was changed.'],
 ])('Slack’s %s blames whom it concerns, from a job and from the Web API', (code, message) => {
   const errors = [new SlackFailure(code), Object.assign(new Error('no'), { data: { error: code } })];
   for (const error of errors)

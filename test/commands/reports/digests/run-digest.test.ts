@@ -451,7 +451,8 @@ test('what was told is remembered once it was posted: what never arrived is told
 });
 
 test.each([
-  ['nobody can lift', 'invalid_blocks', /went wrong on our side/],
+  ['nobody can lift', 'invalid_blocks', /Slack refused this \(invalid_blocks\)/],
+  ['nobody knows', 'a_new_code', /Slack refused this \(a_new_code\)/],
   ['an admin can lift', 'ekm_access_denied', /Enterprise Key Management/],
 ])(
   'a channel that refuses a digest for what %s: its owner is told once a run, with what to do',
