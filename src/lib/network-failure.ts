@@ -88,6 +88,13 @@ export function explainNetworkFailure(error: unknown, address?: string): Network
   return undefined;
 }
 
+/** False where no connection came about. TLS may also break off later, which is EPROTO. */
+export function mayHaveBeenSent(failure: NetworkFailure | undefined): boolean {
+  const { kind = 'closed', code } = failure ?? {};
+  const isBefore = ['proxy', 'certificate', 'tls', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
+  return !isBefore && code !== 'UND_ERR_CONNECT_TIMEOUT';
+}
+
 const proxyRefusal = /(?:proxy response|failed to establish tunnel.* HTTP\/1\.\d)\D*(\d{3})/iu;
 
 interface Cause {

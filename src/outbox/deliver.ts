@@ -31,12 +31,17 @@ const lostMs = 20_000;
 /** A process that was frozen for longer does not post: another may have looked already. */
 const freshMs = 5_000;
 const mostLooks = 8;
+/** With their growing pauses half an hour, as long as most outages of Slack. */
+const mostFailedLooks = 12;
 /** Slack shows a message that it took no later than this after the claim. */
 const findableMs = 2 * minuteMs;
+/** In a place; twice as many in the last one. */
 const mostUncertainPosts = 3;
 /** Refusals that may pass after which the next place gets the message: after about a minute. */
 const mostPassingRefusals = 5;
 const mostEditAttempts = 16;
+/** An edit that Slack only postpones is out of date after a day. */
+const mostPostponedEdits = 300;
 const longestBackoffMs = 5 * minuteMs;
 const longestLiftPauseMs = hourMs;
 /** A reservation that was missed by more is made again. */
@@ -262,16 +267,14 @@ async function retryOrReplace(
   const { row, kind, context } = delivery;
   const { code, reference, askedMs } = failure;
   if (failure.meaning === 'pass') {
+    if (method === 'chat.update' && row.attempts >= mostPostponedEdits) return false;
     const isLong = method === 'chat.postMessage' && row.attempts >= mostPassingRefusals;
     const place = (row.place + 1) % Math.max(1, delivery.places.length);
     const next = { ...unposted, code: row.code ?? code, ...(isLong && { place, first_at: null }) };
     // Without a pause that Slack asks for, the refusal is about this message alone, or its place.
-    if (askedMs === undefined) await backOff(delivery, next);
-    else {
-      const until = new Date(context.now().getTime() + askedMs);
-      await pauseMethod(context.db, row.tenant, method, until);
-      await tryAgain(delivery, until, { ...next, attempts: row.attempts + 1 });
-    }
+    if (askedMs !== undefined)
+      await pauseMethod(context.db, row.tenant, method, new Date(context.now().getTime() + askedMs));
+    await backOff(delivery, next, { askedMs });
     return true;
   }
   if (!isFinal(failure) || kind.renderInstead === 'nothing' || row.refusal !== null) return false;
@@ -293,7 +296,7 @@ async function handlePostFailure(delivery: Delivery, error: unknown): Promise<vo
   if (await retryOrReplace(delivery, failure, 'chat.postMessage', released)) return;
   if (failure.meaning === 'unclear') {
     log.warn({ message: row.id, place, code: failure.code }, 'message may have been posted or not');
-    return tryAgain(delivery, new Date(now().getTime() + lostMs), {});
+    return tryAgain(delivery, new Date(now().getTime() + lostMs), { attempts: 0 });
   }
   if (failure.meaning === 'not-sent') {
     log.error({ message: row.id, error }, 'message could not be sent');
@@ -327,7 +330,7 @@ async function refuse(delivery: Delivery, { meaning, code, reference }: FailureC
       'message waits until a setting in Slack is changed',
     );
   const longestMs = lifted === undefined ? longestBackoffMs : longestLiftPauseMs;
-  await backOff(delivery, { ...unposted, place: 0, code: lifted ?? first }, longestMs);
+  await backOff(delivery, { ...unposted, place: 0, code: lifted ?? first }, { longestMs });
 }
 
 /** Looks for a message whose process died, or whose answer was lost, before anything is posted again. */
@@ -343,10 +346,12 @@ async function lookForMessage(delivery: Delivery): Promise<void> {
     found = await slack.find(row.id, { channel: place, since: row.first_at ?? now(), until, thread });
   } catch (error) {
     const failure = classifySlackFailure(error);
-    const { meaning, code, askedMs = lostMs } = failure;
+    const { meaning, code, askedMs } = failure;
     if (isFinal(failure) || canBeLifted(code)) return endInDoubt(delivery, code);
     if (meaning === 'place' || meaning === 'app') return refuse(delivery, failure);
-    return tryAgain(delivery, new Date(now().getTime() + askedMs), { looks: row.looks + 1 });
+    const most = row.doubt === 'retry' ? mostPassingRefusals : mostFailedLooks;
+    if (row.attempts >= most) return endInDoubt(delivery, 'too_often');
+    return backOff(delivery, {}, { askedMs });
   }
   if (found) return end(delivery, { state: 'sent', ...found });
   await postAgain(delivery);
@@ -371,13 +376,15 @@ async function leavePlace(delivery: Delivery, code: string): Promise<void> {
   await tryAgain(delivery, context.now(), { ...released, ...next });
 }
 
-/** Posts a message again; after several posts without an answer into the next place. */
+/** Posts a message again; after several posts without an answer into the next place, and later into the last one. */
 async function postAgain(delivery: Delivery): Promise<void> {
-  const { row, context } = delivery;
+  const { row, context, places } = delivery;
   const looks = row.looks + 1;
-  if (row.doubt === 'retry' && looks >= mostUncertainPosts)
+  const again = { ...released, looks };
+  if (row.doubt !== 'retry' || looks < mostUncertainPosts) return tryAgain(delivery, context.now(), again);
+  if (row.place + 1 < places.length || looks >= 2 * mostUncertainPosts)
     return leavePlace(delivery, row.code ?? 'no_answer');
-  await tryAgain(delivery, context.now(), { ...released, looks });
+  await tryAgain(delivery, new Date(context.now().getTime() + lostMs * 2 ** looks), again);
 }
 
 type Change = Partial<
@@ -402,9 +409,14 @@ async function tryAgain({ row, context }: Delivery, wanted: Date, change: Change
   });
 }
 
-async function backOff(delivery: Delivery, change: Change, longestMs = longestBackoffMs): Promise<void> {
+async function backOff(
+  delivery: Delivery,
+  change: Change,
+  { askedMs = 0, longestMs = longestBackoffMs }: { askedMs?: number | undefined; longestMs?: number } = {},
+): Promise<void> {
   const { attempts } = delivery.row;
-  const at = new Date(delivery.context.now().getTime() + Math.min(longestMs, 2_000 * 2 ** attempts));
+  const pauseMs = Math.max(askedMs, Math.min(longestMs, 2_000 * 2 ** attempts));
+  const at = new Date(delivery.context.now().getTime() + pauseMs);
   await tryAgain(delivery, at, { ...change, attempts: attempts + 1 });
 }
 
@@ -461,7 +473,8 @@ async function end(
       await enqueueDelivery(ports.enqueue, { id, tenant: row.tenant }, { in: trx });
   };
   await storeWithRetries(() => db.transaction().execute(store), context.signal);
-  if (isStored && state !== 'sent' && reason !== 'withdrawn' && reason !== 'parent') ports.untold(row.kind);
+  // Also what is taken as sent in doubt.
+  if (isStored && !posted && reason !== 'withdrawn' && reason !== 'parent') ports.untold(row.kind);
 }
 
 async function showEdit(delivery: Delivery): Promise<void> {

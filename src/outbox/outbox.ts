@@ -22,7 +22,7 @@ import type { Posted } from './slack-port.ts';
  * 4. Each post reserves the next free moment of its channel and of its workspace.
  * 5. A row that is `sending` for 20 s (a killed process, a lost answer) is looked for by its marker before it is posted
  *    again. Where the bot may not look, `doubt` decides: `look` ends as `unknown`, `once` is taken as sent, `retry` is
- *    posted again: three times in a place, then in the next.
+ *    posted again: three times in a place, then in the next; six times in the last, with growing pauses.
  * 6. A reply waits for its parent and for earlier replies to that parent, and goes where the parent went.
  * 7. A channel gets no post, reply or edit where others than this organization read it, or Slack does not say who does.
  * 8. `ended` of its kind runs in the transaction in which the row first is sent, unknown or dead, and never again.

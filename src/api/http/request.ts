@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createFetch } from 'ofetch';
 import { SecretLeakBlocked } from '../../errors.ts';
 import { parseJson, parseWithExactIds } from '../../lib/canonical-json.ts';
-import { explainNetworkFailure, type NetworkFailure } from '../../lib/network-failure.ts';
+import { explainNetworkFailure, mayHaveBeenSent } from '../../lib/network-failure.ts';
 import { redactValues } from '../../secrets/scanner.ts';
 import type { Secret } from '../../secrets/secret.ts';
 import {
@@ -156,7 +156,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
       // A FetchError contains the key and the address. Only the cause and whether the request was sent are kept.
       const code = codeOr('unreachable');
       const network = code === 'unreachable' ? explainNetworkFailure(error, cdn[host]) : undefined;
-      throw new ApiError({ operation, code, sent: !network || mayHaveBeenSent(network), network });
+      throw new ApiError({ operation, code, sent: mayHaveBeenSent(network), network });
     });
 
     const { status, headers } = response;
@@ -253,12 +253,6 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
 
 const unexpected = (operation: string, status: number | undefined): ApiError =>
   new ApiError({ code: 'unexpected', operation, sent: true, status });
-
-/** False where no connection to the service came about. TLS may also break off later, which is EPROTO. */
-function mayHaveBeenSent({ kind, code }: NetworkFailure): boolean {
-  const isBefore = ['proxy', 'certificate', 'tls', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
-  return !isBefore && code !== 'UND_ERR_CONNECT_TIMEOUT';
-}
 
 async function waitAtMost<T>(ms: number, controller: AbortController, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => controller.abort(tookTooLong), ms);

@@ -13,6 +13,7 @@ import {
 } from '@slack/web-api';
 import { SecretLeakBlocked } from '../../errors.ts';
 import { createCache } from '../../lib/cache.ts';
+import { explainNetworkFailure, mayHaveBeenSent } from '../../lib/network-failure.ts';
 import { minuteMs } from '../../lib/time.ts';
 import { classifySlackFailure, readCode, SlackFailure } from '../../outbox/slack-port.ts';
 import { redactDoubtful } from '../../secrets/scanner.ts';
@@ -136,8 +137,11 @@ export function toSlackFailure(error: unknown): unknown {
     }
     case ErrorCode.HTTPError:
       return new SlackFailure(`http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
-    case ErrorCode.RequestError:
-      return new SlackFailure('no_answer', { cause: error });
+    case ErrorCode.RequestError: {
+      // The address only words what nobody reads here.
+      const isSent = mayHaveBeenSent(explainNetworkFailure(error, 'https://slack.com'));
+      return new SlackFailure(isSent ? 'no_answer' : 'not_sent', { cause: error });
+    }
     default:
       return error;
   }

@@ -96,7 +96,9 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
           ...(thread === undefined ? {} : { thread_ts: thread }),
           metadata: { event_type: markerType, event_payload: { id } },
         });
-        return { channel: posted.channel ?? channel, ts: posted.ts ?? '' };
+        // Without it nothing can be edited or replied to: it is looked for.
+        if (posted.ts === undefined) throw new SlackFailure('no_answer');
+        return { channel: posted.channel ?? channel, ts: posted.ts };
       }),
     update: ({ channel, ts }, { text, blocks = [] }) =>
       call(async ({ chat }) => void (await chat.update({ channel, ts, text, blocks }))),
@@ -130,7 +132,7 @@ export function openSlack(options: SlackOptions, place: Installation, signal: Ab
 /** `unknown`: Slack's reason where the bot may not look. @throws errors that pass */
 async function readChannel(client: WebClient, channel: string) {
   try {
-    return (await client.conversations.info({ channel })).channel ?? {};
+    return (await client.conversations.info({ channel })).channel ?? { unknown: 'no_answer' };
   } catch (error) {
     const code = readSlackError(error);
     if (code === undefined || isPassingCode(code)) throw error;
@@ -163,7 +165,8 @@ async function findMessage(client: WebClient, id: string, { channel, since, unti
     thread === undefined
       ? await client.conversations.history(query)
       : await client.conversations.replies({ ...query, ts: thread });
-  for (const { bot_id: bot, metadata, ts } of answer.messages ?? []) {
+  if (!answer.messages) throw new SlackFailure('no_answer');
+  for (const { bot_id: bot, metadata, ts } of answer.messages) {
     const marker = markedMetadata.safeParse(metadata).data?.event_payload.id;
     if (bot === own && ts !== undefined && marker === id) return { channel, ts };
   }
