@@ -10,13 +10,9 @@ export function hasSecret(text: string): boolean {
 
 /** Whether a form's text holds a CDN key. Fields also take ids and URLs, so only shapes of keys count. */
 export function hasCdnKey(text: string): boolean {
-  const plain = text
-    .normalize('NFKC')
-    .replaceAll(/[\u00AD\u200B-\u200F\u2060\uFEFF]/gu, '')
-    .replaceAll(/\p{Pd}/gu, '-');
   // Only from where a run of hex begins: tried from each of its characters, 40,000 of them took seven seconds.
-  const groups = plain.match(/(?<![\da-f])[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu) ?? [];
-  const words = candidates(plain).flatMap((word) => word.split('/'));
+  const groups = toPlain(text).match(/(?<![\da-f])[\da-f]{4,}(?:-[\da-f]{4,}){4,}/giu) ?? [];
+  const words = candidates(text).flatMap((word) => word.split('/'));
   return (
     groups.some((found) => found.length > uuidLength && /\d/u.test(found)) ||
     words.some((word) => uuid.test(word) && /key|secret|token/iu.test(word))
@@ -26,12 +22,22 @@ export function hasCdnKey(text: string): boolean {
 const uuidLength = 36;
 const uuid = /(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])/iu;
 
+/** Programs that keys are copied from add invisible characters, and dashes of their own. */
+function toPlain(text: string): string {
+  const visible = text.replaceAll(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return visible.normalize('NFKC').replaceAll(/\p{Pd}/gu, '-');
+}
+
 function candidates(text: string): string[] {
-  return text.split(/[\s"'`“”‘’<>|,;:=?&()[\]{}]+/u).filter((word) => word.length >= 20);
+  return toPlain(text)
+    .split(/[\s"'`“”‘’<>|,;:=?&()[\]{}]+/u)
+    .filter((word) => word.length >= 20);
 }
 
 /** An account key is two UUIDs run together (72 characters), a storage key a longer one (41). */
-function isHexGroups(word: string): boolean {
+function isHexGroups(marked: string): boolean {
+  // Slack's marks of bold, italic and struck text.
+  const word = marked.replaceAll(/[*_~]/gu, '');
   const dashes = (word.match(/-/gu) ?? []).length;
   return (
     /^[\da-f-]{32,}$/iu.test(word) &&
