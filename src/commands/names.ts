@@ -41,13 +41,7 @@ const nameCommand: Command = {
       );
     // A name that reads so is typed in quotes.
     const isRemoval = words.length === 1 && /^none$/iu.test(words[0] ?? '') && !quoted[2];
-    const { data, error } = fields.safeParse({ kind, id, name: isRemoval ? '' : words.join(' ') });
-    if (!data)
-      throw new UserError(
-        error.issues[0]?.message ?? 'I can’t use this name.',
-        'Type `/cdn name` for a form.',
-      );
-    return giveName(data, context);
+    return giveTyped({ kind, id, name: isRemoval ? '' : words.join(' ') }, context);
   },
 };
 
@@ -94,7 +88,13 @@ const fields = z
   .transform((given) => (given.kind === 'app' ? given : { ...given, id: trimZeros(given.id) }));
 
 interface Given extends z.output<typeof fields> {
-  readonly was?: string | null;
+  readonly was?: string | null | undefined;
+}
+
+async function giveTyped(typed: object, context: Context, was?: string | null): Promise<Message> {
+  const { data, error } = fields.safeParse(typed);
+  if (data) return giveName({ ...data, was }, context);
+  throw new UserError(error.issues[0]?.message ?? 'I can’t use this name.', 'Type `/cdn name` for a form.');
 }
 
 async function giveName({ kind, id, name, was }: Given, context: Context): Promise<Message> {
@@ -134,7 +134,10 @@ export const namesFeature: Feature = {
     {
       id: 'names:undo',
       needs: 'read',
-      run: (value, context) => giveName(JSON.parse(value) as Given, context),
+      run(value, context) {
+        const { was, ...before } = JSON.parse(value) as Given;
+        return giveTyped(before, context, was);
+      },
     },
   ],
   forms: [

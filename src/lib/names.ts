@@ -18,18 +18,21 @@ export function cleanName(typed: string): string {
 
 /** Digits and signs of other keyboards: full width, Arabic digits, look-alikes of colons. Phones write `--` as a long dash. */
 export function toPlainSigns(text: string): string {
-  return text
+  return toPlainDigits(text)
     .replaceAll(/[\uFF01-\uFF5E]/gu, (sign) => sign.normalize('NFKC'))
-    .replaceAll(/[^\P{Nd}\d]/gu, (digit) => {
-      const at = digit.codePointAt(0) ?? 0;
-      // The ten digits of a script follow each other.
-      let value = 0;
-      while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(at - value - 1))) value += 1;
-      return String(value);
-    })
     .replaceAll(/[—―]/gu, '--')
     .replaceAll(/[\p{Pd}−]/gu, '-')
     .replaceAll(/[∶ː꞉]/gu, ':');
+}
+
+function toPlainDigits(text: string): string {
+  return text.replaceAll(/[^\P{Nd}\d]/gu, (digit) => {
+    const at = digit.codePointAt(0) ?? 0;
+    // The ten digits of a script follow each other.
+    let value = 0;
+    while (value < 9 && /\p{Nd}/u.test(String.fromCodePoint(at - value - 1))) value += 1;
+    return String(value);
+  });
 }
 
 /** Names with the same key are one: case, width, composition, invisible characters and look-alikes do not matter. */
@@ -38,7 +41,9 @@ export function toNameKey(name: string): string {
 }
 
 function fold(name: string): string {
-  return cleanName(cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC'));
+  const small = cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+  // An `i` looks the same with another dot, which a Turkish `İ` leaves.
+  return cleanName(toPlainDigits(small).replaceAll(/(?<=[ij])\u0307/gu, ''));
 }
 
 /** Letters of other alphabets, and signs, that look like another one in one of their two cases. */
@@ -63,9 +68,13 @@ export function mixesAlphabets(name: string): boolean {
     .some((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);
 }
 
-const alphabets = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu', 'Coptic'].map(
-  (script) => new RegExp(`\\p{Script=${script}}`, 'u'),
+const cased = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu', 'Coptic'];
+// Words of East Asia hold Latin letters too (`IT部`).
+const mixable = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Common', 'Inherited'];
+const [others, ...own] = [[...cased, ...mixable], ...cased.map((script) => [script])].map((scripts) =>
+  scripts.map((script) => `\\p{Script=${script}}`).join(''),
 );
+const alphabets = [`(?=\\p{L})[^${others}]`, ...own].map((letters) => new RegExp(letters, 'u'));
 
 /**
  * A number, also as programs write one (`0x1F5`, `1e3`) or with letters in place of digits (`5O1`), a UUID, or letters and digits

@@ -124,6 +124,17 @@ test.each([
   await alice.closeModal();
 });
 
+test.each([{ name: '\u0441heckout' }, { name: 'x'.repeat(41) }, { id: 'app0\u200bapi00000001', name: 'x' }])(
+  'an undo with another value %j is read like the form',
+  async (forged) => {
+    const { ts } = await ask(alice, `name script 399 ${JSON.stringify(forged).length} steps`);
+    const { next } = followMessages(alice);
+    const value = JSON.stringify({ kind: 'app', id: appIds.api, ...forged });
+    await alice.press('names:undo', { ts, value });
+    expect((await next()).reads).toMatch(/^:warning:/u);
+  },
+);
+
 test.each([
   'name zone 5 x',
   `name app ${appIds.api} ${appIds.worker}`,
