@@ -170,12 +170,13 @@ function createService({ db }: Database) {
   return { exports: createExportService({ db, ports, now: () => at }), ports };
 }
 
-async function askForExport() {
-  const database = await embedded.emptyDatabase();
-  const { exports, ports } = createService(database);
-  await exports.ask(alice, wanted, undefined);
-  const [{ id } = { id: '' }] = await exports.list(alice, 1);
-  return { db: database.db, exports, ports, id };
+/** Several of one database differ in what they search for. */
+async function askForExport(query = '', database?: Database) {
+  const empty = database ?? (await embedded.emptyDatabase());
+  const { exports, ports } = createService(empty);
+  await exports.ask(alice, { ...wanted, query }, undefined);
+  const id = (await exports.list(alice, 9)).find(({ request }) => request.query === query)?.id ?? '';
+  return { db: empty.db, exports, ports, id };
 }
 
 const allowed = {
@@ -184,8 +185,12 @@ const allowed = {
 };
 
 /** An export whose message is posted, and what its attempts run with. */
-async function prepareAttempts(more: object = {}, signal = new AbortController().signal) {
-  const { db, exports, ports, id } = await askForExport();
+async function prepareAttempts(
+  more: object = {},
+  signal = new AbortController().signal,
+  ...asked: Parameters<typeof askForExport>
+) {
+  const { db, exports, ports, id } = await askForExport(...asked);
   await db.updateTable('outbox').set({ state: 'sent', posted_in: 'D1', ts: '1.1' }).execute();
   const made = {
     enqueue: async () => undefined,
@@ -237,43 +242,46 @@ test('an export whose answer is cut off each time ends after its fourth attempt'
   expect(states).toEqual(['waiting', 'waiting', 'waiting', 'failed']);
 });
 
-test.each([
-  ['own', 1],
-  ['others', 0],
-])(
-  'progress is not shown before the pause that Slack asks for is over; read by %s: %i times',
-  async (audience, shown) => {
-    const gathered = Promise.withResolvers<object>();
-    const reports: string[] = [];
-    const progress = () => {
-      reports.push('stored');
-      // The second report ends the export.
-      if (reports.filter((one) => one === 'stored').length === 2)
-        gathered.resolve({ rows: 0, bytes: 0, files: [] });
-      return { rows: 0, bytes: 0 };
-    };
-    const { run, state, postTo } = await prepareAttempts({
-      exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
-      readAudience: async () => audience,
-      slack: () => ({
-        async update() {
-          reports.push('shown');
-          throw new SlackFailure('ratelimited', { retryAfterSeconds: 60 });
-        },
-      }),
-    });
-    await postTo('C0OPS0000');
-    await run();
-    expect(await state()).toBe('done');
-    expect(reports.filter((one) => one === 'shown')).toHaveLength(shown);
-  },
-);
+/** An export whose attempt reports twice, three seconds apart; how often its progress was shown. */
+async function countShown(audience: 'own' | 'others', database: Database): Promise<number> {
+  const gathered = Promise.withResolvers<object>();
+  let [stored, shown] = [0, 0];
+  const progress = () => {
+    stored += 1;
+    // The second report ends the export.
+    if (stored === 2) gathered.resolve({ rows: 0, bytes: 0, files: [] });
+    return { rows: 0, bytes: 0 };
+  };
+  const more = {
+    exportThread: () => ({ gather: () => gathered.promise, progress, close: async () => undefined }),
+    readAudience: async () => audience,
+    slack: () => ({
+      async update() {
+        shown += 1;
+        throw new SlackFailure('ratelimited', { retryAfterSeconds: 60 });
+      },
+    }),
+  };
+  const { run, state, postTo } = await prepareAttempts(more, undefined, audience, database);
+  await postTo('C0OPS0000');
+  await run();
+  expect(await state()).toBe('done');
+  return shown;
+}
 
-test.each([
-  ['is cancelled', 'cancelled'],
-  ['takes two hours', 'failed'],
-  ['is stopped with the bot', 'running'],
-])('an export that %s while the CDN sends is %s', async (why, end) => {
+test('progress is shown to its own organization only, and not before the pause that Slack asks for is over', async () => {
+  const database = await embedded.emptyDatabase();
+  const shown = [countShown('own', database), countShown('others', database)];
+  expect(await Promise.all(shown)).toEqual([1, 0]);
+});
+
+const endings = {
+  'is cancelled': 'cancelled',
+  'takes two hours': 'failed',
+  'is stopped with the bot': 'running',
+};
+
+async function endWhileSending(why: keyof typeof endings, database: Database) {
   let closed = 0;
   const stopping = new AbortController();
   const attempts = await prepareAttempts(
@@ -296,10 +304,18 @@ test.each([
       slack: () => ({ update: async () => undefined }),
     },
     stopping.signal,
+    why,
+    database,
   );
   const failed = await attempts.run().catch((error: unknown) => error);
-  expect(failed instanceof Error).toBe(end === 'running');
-  expect([await attempts.state(), closed]).toEqual([end, 1]);
+  return [why, await attempts.state(), closed, failed instanceof Error];
+}
+
+test('an export that ends while the CDN sends closes its thread; one that the bot stops runs again', async () => {
+  const whys = Object.keys(endings) as (keyof typeof endings)[];
+  const expected = whys.map((why) => [why, endings[why], 1, why === 'is stopped with the bot']);
+  const database = await embedded.emptyDatabase();
+  expect(await Promise.all(whys.map((why) => endWhileSending(why, database)))).toEqual(expected);
 });
 
 test('a file that may have been shown, or not, ends as unknown', async () => {
