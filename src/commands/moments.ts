@@ -109,7 +109,7 @@ const rewrites: readonly (readonly [RegExp, string | ((...found: string[]) => st
     'today ',
   ],
   [/\blast (?=morning|afternoon|evening)/u, 'yesterday '],
-  [/\b12 (?=noon|midnight)|^all day (?=.)| all day$/u, ''],
+  [/\b12 (?=noon|midnight)|^(?:all|(?:the )?(?:whole|entire)) day (?=.)| all day$/u, ''],
   [/\b(half|quarter) past (\d{1,2})\b/gu, (_, part, hour = '') => `${hour}:${part === 'half' ? 30 : 15}`],
   [/(?:the )?(?:start|beginning) of (?:the |this )?/u, 'this '],
   [/^(?:from |since )?(.+) on(?:wards?)?$/u, 'since $1'],
@@ -265,7 +265,8 @@ function readDays(typed: string, today: string, asked: Asked): readonly [string,
   const [, before, name = ''] = onWeekday.exec(words) ?? [];
   if (name !== '') {
     const back = (weekdayOf(today) - indexOf(weekdays, name) + 7) % 7;
-    const by = before === 'next ' ? 7 - back : -(back === 0 && before === 'last ' ? 7 : back);
+    const isAhead = before === 'next ' || (before === 'this ' && back > (weekdayOf(today) + 6) % 7);
+    const by = isAhead ? 7 - back : -(back === 0 && before === 'last ' ? 7 : back);
     return repeat(shiftDay(today, by));
   }
   const monday = shiftDay(today, -((weekdayOf(today) + 6) % 7));

@@ -63,24 +63,32 @@ interface FirstSplit extends Split {
   readonly isBehind?: boolean;
 }
 
+const without = <One>(all: readonly One[], from: number, to: number): One[] => all.toSpliced(from, to - from);
+
 function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
   const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
-  const without = (from: number, to: number): string[] => [...list.slice(0, from), ...list.slice(to)];
   const findUnclear = (from: number, to: number): number =>
     list.findIndex((word, at) => (at < from || at >= to) && unclearDate.test(word) && !isName(at, at + 1));
+  const createError = (from: number, to: number): UserError => {
+    const typed = list.slice(from, to).join(' ');
+    const others = { list: without(list, from, to), quoted: quoted && without(quoted, from, to) };
+    // `shop last night 10pm`
+    if (others.list.length < mostWords) assertOnly(typed, others, from > 0, clock);
+    return createPeriodError(typed, clock, others.list.every(isPlainWord) ? '' : others.list.join(' '));
+  };
   // The longest phrase wins; a time usually follows its subject.
   for (let length = Math.min(mostWords, list.length); length > 0; length -= 1)
     for (const at of new Set([list.length - length, 0])) {
       // `week 53` of a year that has none is no last week.
       const isNumbered = /^(?:week|day|hour|month) \d+$/iu.test(list.slice(at, at + 2).join(' '));
       if (isName(at, at + length) || (isNumbered && length === 1)) continue;
-      const subject = without(at, at + length);
+      const subject = without(list, at, at + length);
       // `zone week` is a zone of that name.
       if (/^zone$/iu.test(subject.join(' ')) && at > 0) continue;
       const typed = list.slice(at, at + length).join(' ');
       const period = findPeriod(typed, clock, subject.join(' '));
       if (period && findUnclear(at, at + length) === -1) {
-        const names = quoted && [...quoted.slice(0, at), ...quoted.slice(at + length)];
+        const names = quoted && without(quoted, at, at + length);
         // `shop – yesterday`
         const isWord = (nth: number): boolean => /[\p{L}\p{N}]/u.test(subject[nth] ?? '');
         return {
@@ -91,12 +99,10 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
           isBehind: at > 0,
         };
       }
-      if (!period && readMoment(typed, clock))
-        throw createPeriodError(typed, clock, subject.every(isPlainWord) ? '' : subject.join(' '));
+      if (!period && readMoment(typed, clock)) throw createError(at, at + length);
     }
   const unclear = findUnclear(0, 0);
-  if (unclear >= 0)
-    throw createPeriodError(list[unclear] ?? '', clock, without(unclear, unclear + 1).join(' '));
+  if (unclear >= 0) throw createError(unclear, unclear + 1);
   // `shop right now`; `zone now` is a zone of that name.
   const [, now] =
     /(?<!\b(?:zone|right|and|from|since|till?|to|until)) ((?:right )?now)$/iu.exec(` ${list.join(' ')}`) ??
@@ -106,7 +112,7 @@ function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
 }
 
 const unreadTime = new RegExp(
-  `^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$| ago$|^(?:at|around|about|since) (?:${counts.join('|')})$`,
+  `^(?:at|in|during|the|this|last|next|every) (?:.* )?(?:night|morning|afternoon|evening|week|month|year|quarter)s?$| ago$|^(?:since|until|till) |^(?:at|around|about) (?:${counts.join('|')})$`,
   'iu',
 );
 
@@ -146,11 +152,7 @@ export function isWholeTime(typed: string): boolean {
 function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, clock: PeriodClock): void {
   const adjacent = list.at(isBehind ? -1 : 0) ?? '';
   if (list.length === 0 || quoted?.at(isBehind ? -1 : 0)) return;
-  const {
-    subject,
-    period,
-    typed: other = '',
-  } = list.length > 1 ? splitFirst({ list, quoted }, clock) : { subject: list, period: undefined };
+  const { subject, period, typed: other = '' } = splitFirst({ list, quoted }, clock);
   // `first week of november`
   const isPart = (word: string): boolean =>
     (isBehind ? beforePeriod : behindPeriod).test(word) ||
@@ -483,7 +485,7 @@ function assertBegun(day: string, zone: string, asked: Asked): void {
   const yearBefore = `${Number(day.slice(0, 4)) - 1}${day.slice(4)}`.replace('-02-29', '-02-28');
   const [written, now] = [day, today].map((one) => `${formatShortDay(one)} ${one.slice(0, 4)}`);
   const message = `${written} has not started yet: it is ${now}${isUtc(zone) ? ' in UTC' : ''}.`;
-  if (!/\d{4}|tomorrow|next|w(?:ee)?k?\s?\d/iu.test(asked.typed)) {
+  if (!/\d{4}|tomorrow|next|this|w(?:ee)?k?\s?\d/iu.test(asked.typed)) {
     const whose = yearBefore.slice(0, 4) === today.slice(0, 4) ? 'this' : 'last';
     const hint = `Type an earlier day, or \`${yearBefore}\` for ${whose} year’s.`;
     throw refuse(asked, message, hint, ['today', yearBefore]);

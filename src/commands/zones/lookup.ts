@@ -8,7 +8,7 @@ import type { UnclearZone } from '../../views/zones/rows.ts';
 import { isPlainWord } from '../aliases.ts';
 import type { Context } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { month, weekday } from '../moments.ts';
+import { counts, month, weekday } from '../moments.ts';
 import { readOriginHost } from '../origin-errors/choose-zones.ts';
 import { isWholeTime } from '../periods.ts';
 import { type Token, toWords, type Words } from '../words.ts';
@@ -157,37 +157,54 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
 
 /**
  * The words, with those like `shop: images` as plain ones where a zone is called so and the command has no such name, and with
- * `may sale` as in quotes where that is a zone.
+ * `Black Friday` as in quotes where that is a zone.
  */
 export async function readZoneNames(words: Words, names: readonly string[], context: Context) {
   const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
-  if (!mayBeName.test(words.list.join(' ')) && !words.tokens.some(isForeign)) return words;
-  const { zones } = await loadAllZones(context);
-  const called = zones.map(({ name }) => name.toLowerCase());
+  const known = findKnownZones(context) ?? (words.tokens.some(isForeign) && (await loadAllZones(context)));
+  const zones = known ? known.zones : await searchTimeNames(words.list, context);
+  const called = new Set(zones.map(({ name }) => name.toLowerCase()));
   const tokens = words.tokens.map((token): Token => {
     const { typed, text } = token;
-    const isName = isForeign(token) && called.some((name) => name.includes(text.toLowerCase()));
+    const isName = isForeign(token) && [...called].some((name) => name.includes(text.toLowerCase()));
     return isName ? { typed, text, value: text } : token;
   });
-  return toWords(words.raw, quoteZoneName(tokens, new Set(called.filter((name) => name.includes(' ')))));
+  return toWords(words.raw, quoteName(tokens, called));
 }
 
-/** `may sale`, but not `may 3`. */
-const mayBeName = new RegExp(`^(?:zone )?(?:${month}|${weekday}) (?!\\d)`, 'iu');
+const timeWord = new RegExp(
+  `(?<!\\b(?:last|this|since) |\\d )(?<=^| )(${month}|${weekday}|weekend|week|hour|day|month|night|morning|noon|midnight|${counts.join('|')})(?= |$)`,
+  'iu',
+);
+
+/** The typed zones called like `Black Friday`, by the word of time: the CDN searches for it in one small request. */
+async function searchTimeNames(list: readonly string[], context: Context): Promise<readonly ZoneName[]> {
+  const typed = list.join(' ').toLowerCase();
+  const [, word] = (list.length > 1 && timeWord.exec(typed)) || [];
+  if (word === undefined) return [];
+  const { pullZones } = await context.cdn();
+  const found = await pullZones.findAll(({ name }) => typed.includes(name.toLowerCase()), word);
+  return found.map(({ summary }) => summary);
+}
 
 /** A pasted line may have thousands. */
 const mostNameWords = 20;
 
-/** The longest name of several words, unless it is a time. */
-function quoteZoneName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
-  const longest = Math.min(tokens.length, names.size > 0 ? mostNameWords : 0);
-  for (let length = longest; length > 1; length -= 1)
+function writePlain(tokens: readonly Token[]): string {
+  return tokens.flatMap(({ name, text }) => (name === undefined ? text : [])).join(' ');
+}
+
+/** The longest name that is several words, or a time. A time is a name only beside another time: `friday night 24h`. */
+export function quoteName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
+  for (let length = names.size > 0 ? Math.min(tokens.length, mostNameWords) : 0; length > 0; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
-      const text = tokens
-        .slice(at, at + length)
-        .map((token) => token.text)
-        .join(' ');
-      if (names.has(text.toLowerCase()) && !isWholeTime(text))
+      const run = tokens.slice(at, at + length);
+      const text = run.map((token) => token.text).join(' ');
+      if (!names.has(text.toLowerCase())) continue;
+      const isTime = isWholeTime(text);
+      const others = writePlain(tokens.toSpliced(at, length));
+      const isBesideTime = isWholeTime(others) && !isWholeTime(writePlain(tokens));
+      if (isTime ? isBesideTime : length > 1)
         return tokens.toSpliced(at, length, { typed: text, text, value: text, quoted: true });
     }
   return tokens;

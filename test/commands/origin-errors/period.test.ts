@@ -47,6 +47,8 @@ test.each([
   ['shop 10:00', ['errors shop 10:00 for 1h', 'errors shop since 10:00']],
   ['shop 200h', ['errors shop last 7 days', 'errors shop yesterday']],
   ['shop at ten', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop since deploy', ['errors shop 24h', 'errors shop today', 'errors shop yesterday']],
+  ['shop this sunday', ['errors shop today', 'errors shop yesterday']],
   ['shop yesteday', ['errors shop yesterday']],
   ['shop 22 Nov', ['errors shop today', 'errors shop 2025-11-22']],
   ['shop 11/20/2026', ['errors shop 2026-11-20']],

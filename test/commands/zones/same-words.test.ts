@@ -18,6 +18,10 @@ const zones = [
   zone({ Id: 306, Name: 'other', Hostnames: [host(4, 'blog.example.com')] as never }),
   zone({ Id: 307, Name: 'may sale' }),
   zone({ Id: 308, Name: 'status' }),
+  zone({ Id: 309, Name: 'Black Friday' }),
+  zone({ Id: 310, Name: 'weekend shop' }),
+  zone({ Id: 311, Name: 'studio at one' }),
+  zone({ Id: 312, Name: 'friday night' }),
   zone({ Id: 7, Name: 'seven' }),
 ];
 
@@ -42,6 +46,9 @@ const spellings = [
   ['Blog Two', 'Blog Two'],
   ['may sale', 'may sale'],
   ['status', 'status'],
+  ['black friday', 'Black Friday'],
+  ['weekend shop', 'weekend shop'],
+  ['studio at one', 'studio at one'],
 ];
 
 // Two names in a row need quotes.
@@ -90,8 +97,18 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       'errors shop right now',
     ])
       expect(readText(await ask(typed))).toMatch(/\bshop\*/u);
-    for (const typed of ['errors may sale yesterday'])
-      expect(readText(await ask(typed))).toContain('may sale');
+    for (const typed of [
+      'may sale',
+      'Black Friday',
+      'weekend shop',
+      'studio at one',
+      'friday night',
+      'week 47',
+    ])
+      for (const command of [`errors ${typed} yesterday`, `errors yesterday ${typed}`])
+        expect(readText(await ask(command))).toContain(`in ${typed}*`);
+    for (const typed of ['errors friday night', 'errors shop last friday', 'errors shop week 46'])
+      expect(readText(await ask(typed))).not.toMatch(/in (?:friday|week|Black)/u);
     for (const typed of ['errors now', 'errors right now', 'errors with status 502'])
       expect(readText(await ask(typed))).not.toContain('hostname');
     expect(readRows(await ask('zones *.img.example.com'))).toHaveLength(3);
