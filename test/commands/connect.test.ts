@@ -194,3 +194,18 @@ test('disconnect says which digests and alerts of the person pause, and none of 
   const done = await findLast(findAction('connect:forget')?.run?.('', context));
   expect(readStable(done)).toMatchSnapshot('done');
 });
+
+test.each([
+  [true, ['token-ended']],
+  [false, []],
+])('revoking a token is recorded where there was one: %s', async (hasEnded, events) => {
+  const recorded: string[] = [];
+  const context = {
+    person: alice,
+    keyPage: setup.keyPage,
+    clientTokens: { end: async () => hasEnded },
+    audit: { record: async ({ event }: { event: string }) => void recorded.push(event) },
+  } as unknown as Context;
+  await expect(findLast(findAction('tokens:end')?.run?.('0123456789ab', context))).rejects.toThrow();
+  expect(recorded).toEqual(events);
+});

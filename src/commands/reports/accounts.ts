@@ -387,7 +387,6 @@ async function findDays(
       is.case().when('day', '>=', oldest).then(is.ref('body')).end().as('body'),
     ])
     .where((is) => is.and({ ...ofPerson(person), zone_id: zoneId, fingerprint }))
-    .where('day', '>=', shiftDay(toUtcDay(at), -rememberedDays))
     .execute();
   return rows.map(({ day, read_at, noticed, body }) => ({
     ...(body === null ? { codes: {}, undated: 0, hasMore: false } : (JSON.parse(body) as DayCounts)),

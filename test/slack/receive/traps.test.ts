@@ -116,7 +116,7 @@ describe('signed HTTP', () => {
     waiting.flushHeaders();
     const [response] = (await once(waiting, 'response')) as [IncomingMessage];
     waiting.destroy();
-    expect(response.statusCode).toBe(401);
+    expect([response.statusCode, response.headers.connection]).toEqual([401, 'close']);
   });
 
   test.each<[string, string, number, string?]>([

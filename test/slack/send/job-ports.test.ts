@@ -169,6 +169,12 @@ describe('who reads a channel', () => {
     open(false);
   });
 
+  test('is unknown, by its code, where Slack fails', async () => {
+    harness.slack.script.fail('conversations.info', 'internal_error', 9);
+    expect(await ask(-1)).toEqual({ unknown: 'internal_error' });
+    harness.slack.script.clear();
+  });
+
   test.each(['approvalChannel', 'exportChannels', 'postChannels'])(
     'counts as known where Slack does not say it and an admin named the channel: %s',
     async (list) => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Json } from '../../../../simulator/slack/world.ts';
+import { ask, followMessages } from '../../../support/bot.ts';
 import { readStable } from '../../../support/words.ts';
 import { says } from '../words.ts';
 import { type ApprovalWorkspace, configure, startApprovalWorkspace } from '../workspace.ts';
@@ -60,6 +61,7 @@ describe('a variable is set', () => {
 
   test('the second value through the bot has an undo that restores the first', async () => {
     expect(readStable(await team.alice.waitForMessage(says.noUndo))).toMatchSnapshot('without undo');
+    expect(readStable(await ask(team.alice, 'variable undo'))).toMatchSnapshot('nothing to undo');
     expect(readStable(await openForm())).toMatchSnapshot('the form, with undo');
     await team.alice.closeModal();
     await fill({ defaultValue: 'the second value' });
@@ -67,6 +69,9 @@ describe('a variable is set', () => {
       JSON.stringify(blocks).includes('variables:undo'),
     );
     expect(readStable(done)).toMatchSnapshot('with undo');
+    const { next } = followMessages(team.alice);
+    await team.alice.press('variables:undo', { ts: done.ts, value: 'another' });
+    expect(readStable(await next())).toMatchSnapshot('undo of what is not stored');
     await team.alice.press('variables:undo', { ts: done.ts });
     await team.alice.waitForMessage(says.restored);
     expect(findSentBodies().at(-1)).toEqual({ DefaultValue: secretValue });

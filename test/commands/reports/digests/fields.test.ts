@@ -36,7 +36,13 @@ test.each([
   expect(error?.issues.map(({ path, message }) => [path[0], message])).toMatchSnapshot();
 });
 
+test('days of a month are those from the first to the last', () => {
+  expect(digestFields.parse({ ...filled, days: ['31', '1'] }).schedule.monthDays).toEqual([1, 31]);
+});
+
 test.each([
+  [{ days: ['0'] }, 'days'],
+  [{ days: ['32'] }, 'days'],
   [{ kind: ['weather'] }, 'kind'],
   [{ kind: ['scanning'] }, 'target'],
   [{ target: ['zone:shop'] }, 'target'],
