@@ -121,11 +121,8 @@ function isMember(word: string): boolean {
   return /^@?[UW][A-Z0-9]{6,}$/u.test(word);
 }
 
-/** @throws UserError for the value of an older version's button */
 function readButton(value: string): views.AuditView {
-  if (value.startsWith('audit ')) return readQuery(withoutFirst(parseWords(value)));
-  const instead = `Type ${formatCode('/cdn audit')} for a new list.`;
-  throw new UserError('This button is from an older version of the bot.', instead);
+  return readQuery(withoutFirst(parseWords(value)));
 }
 
 function toFilter({ who, kind }: views.AuditView): AuditFilter {

@@ -100,13 +100,11 @@ export function describeBroken({ seq, problem, found, noted }: Broken): string {
 /** What was done, by whom, when, its number, and what finds it: the seal of an operation, else a reference or request id. */
 export function renderAuditLine(record: AuditRecord): string {
   const { seq, at, requestId, event, actor, subject } = record;
-  const today = event.replace(/^watch-/u, 'alert-');
-  const write = (Object.hasOwn(phrases, today) && phrases[today as AuditEvent]) || nameFacts;
-  const what = write({ ...record, event: today });
+  const write = (Object.hasOwn(phrases, event) && phrases[event as AuditEvent]) || nameFacts;
   const reference =
     subject !== null && /^[0-9a-f]{64}$/u.test(subject) ? `seal ${subject.slice(0, 12)}` : (requestId ?? '');
   const number = `no. ${formatInteger(seq)}`;
-  return join([what, nameId(actor), formatMoment(at), number, escapeMrkdwn(reference, 40)], ' · ');
+  return join([write(record), nameId(actor), formatMoment(at), number, escapeMrkdwn(reference, 40)], ' · ');
 }
 
 /** What was done, without the person who did it, where that is more than the event's name, its subject and its facts. */
@@ -114,7 +112,6 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'key-linked': ({ detail }) => (detail['replaced'] === true ? 'Key replaced' : 'Key connected'),
   'key-destroyed': ({ actor, subject, detail }) =>
     actor === subject ? 'Key disconnected' : `Key of ${nameId(subject)} destroyed${explain(detail['cause'])}`,
-  'key-mismatch': ({ subject }) => `Stored key of ${nameId(subject)} does not match its record`,
   'key-entry-refused': ({ subject }) => `Key entered for ${nameId(subject)}, refused by the CDN`,
   'policy-changed': (record) => nameSettings(record),
   'policy-asked': (record) => nameSettings(record, ' change requested'),
@@ -153,11 +150,9 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   },
   'export-ended': ({ subject, detail: { outcome, by } }) =>
     `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'failed'}`,
-  'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
   'alert-acknowledged': ({ subject, detail: { undone } }) =>
     `${undone === undefined ? 'Alert acknowledged' : 'Acknowledgement undone'}: ${name(subject)}`,
   'answer-shared': ({ subject, detail: { channel } }) => `Shared ${name(subject)} in ${nameId(channel)}`,
-  'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
   'default-zone-set': ({ detail: { channel, zone } }) =>
     `${nameId(channel)} shows ${zone === 'none' ? 'every zone' : `zone ${name(zone)}`}`,

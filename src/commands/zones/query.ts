@@ -63,12 +63,9 @@ function checkLength(typed: string): string {
   );
 }
 
-/** The words of a button; one of an earlier version has pairs, such as `sort=name&search=shop`. */
+/** The words of a button. */
 export function decodeZoneQuery(value: string): ZoneQuery {
-  if (value.startsWith('zones')) return readZoneQuery(withoutFirst(parseWords(value)));
-  const pairs = [...new URLSearchParams(value)].filter(([name]) => name !== 'fresh');
-  const words = pairs.map(([name, text]) => (name === 'search' ? '' : `${name}:`) + quoteWord(text));
-  return readZoneQuery(parseWords(words.join(' ')));
+  return readZoneQuery(withoutFirst(parseWords(value)));
 }
 
 /**

@@ -1,4 +1,12 @@
-import type { AlertBlock, Button, InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
+import type {
+  AlertBlock,
+  Button,
+  InputBlock,
+  KnownBlock,
+  ModalView,
+  Option,
+  PlainTextOption,
+} from '@slack/types';
 import type { Group, MissingScope } from '../../auth/identity.ts';
 import {
   assistantModes,
@@ -37,6 +45,7 @@ import {
   option,
   select,
 } from '../blocks/inputs.ts';
+import { createNotes, menu } from '../blocks/menu.ts';
 import { capitalize, escapeMrkdwn, join, truncateLines } from '../blocks/text.ts';
 import { cancelButton } from '../operations/approvals.ts';
 import type { ShownOperation } from '../operations/describe.ts';
@@ -438,16 +447,13 @@ export function renderGroupOptions(
   groups: readonly Group[],
   missing: readonly MissingScope[],
   search: string,
-): PlainTextOption[] {
+): Option[] {
   const refused = missing.find(({ lookup }) => lookup === 'groups');
-  if (refused) return [option(cannotReadGroups(refused.reason), 'note')];
+  if (refused) return createNotes([cannotReadGroups(refused.reason)]);
   const wanted = search.trim().toLowerCase();
   const found = groups.filter(({ name, handle }) => `${name} ${handle}`.toLowerCase().includes(wanted));
-  if (found.length === 0)
-    return [option(groups.length === 0 ? 'There are no user groups here' : 'No group has that name', 'note')];
-  if (found.length <= 100) return found.map(groupOption);
-  const more = option(`… ${andMore(found.length - 99)}: keep typing`, 'note');
-  return [...found.slice(0, 99).map(groupOption), more];
+  const none = groups.length === 0 ? 'There are no user groups here' : 'No group has that name';
+  return menu(found.map(groupOption), { more: 0, none });
 }
 
 function groupOption({ id, name, handle }: Group): PlainTextOption {

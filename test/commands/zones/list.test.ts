@@ -257,16 +257,6 @@ test.each([
   expect(harness.cdn.requests.length).toBeLessThanOrEqual(1);
 });
 
-test('a button from another version of the bot is answered', async () => {
-  await using harness = await createCommandHarness({ zones: 12 });
-  const person = harness.person();
-  const typed = (await person.run('zones shop sort:name')).at(-1);
-  const pressed = await person.press('zones:page', 'sort=name&search=shop&fresh=1');
-  expect(names(pressed.at(-1))).toEqual(names(typed));
-  for (const value of ['only=colour', 'sort=colour'])
-    await expect(harness.person().press('zones:page', value)).rejects.toThrowErrorMatchingSnapshot();
-});
-
 test('buttons act on the list that was read, until somebody types, asks for fresh ones, or five minutes pass', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
   const person = harness.person();

@@ -43,8 +43,6 @@ const heartbeatTime = '09:00';
 const soonMs = 5 * minuteMs;
 /** Messages of an incident after which it waits for the next check as planned. */
 const mostHastyPosts = 3;
-/** Prefix of the id of a message that somebody deleted: it comes back once, when something changes. */
-const deleted = 'deleted/';
 
 interface Commit {
   readonly trx: Trx;
@@ -213,8 +211,7 @@ async function showIncident(
   const store = (changes: Updateable<Schema['report_incidents']>) =>
     trx.updateTable('report_incidents').set(changes).where('id', '=', id).execute();
   await store({ figures: writeBody(figures), ...(closedAt ? { closed_at: closedAt } : {}) });
-  const mayComeBack = message?.startsWith(deleted) && news === 'change' && countPosts(message) === 1;
-  if (message !== undefined && !mayComeBack && !(await isUntold(message, context, trx))) {
+  if (message !== undefined && !(await isUntold(message, context, trx))) {
     if (news !== 'nothing') await outbox.edit(trx, message);
     return message;
   }
@@ -327,13 +324,12 @@ const incidentMessage = defineMessage({
   async editFailed(trx, { id, about, code }, { ports }: ReportContext) {
     const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
     if (!alert || incident?.message !== id) return;
-    const isDeleted = code === 'message_not_found';
-    const change = await ports.outbox.find(trx, changeId(incident.id, incident.figures.lookedAt));
-    if (isDeleted && (!change || countPosts(id) > 1)) {
-      const row = trx.updateTable('report_incidents').set({ message: `${deleted}${id}` });
-      await row.where('id', '=', incident.id).execute();
-    } else if (isDeleted || (readCode(code) === 'place' && !incident.closedAt))
-      // Where only edits are refused, its thread tells what changes.
+    // One that somebody deleted comes back once, with a change.
+    const mayComeBack = code === 'message_not_found' && countPosts(id) === 1;
+    const change = changeId(incident.id, incident.figures.lookedAt);
+    const isChanged = mayComeBack && (await ports.outbox.find(trx, change)) !== undefined;
+    // Where only edits are refused, its thread tells what changes.
+    if (isChanged || (readCode(code) === 'place' && !incident.closedAt))
       await putIncident(trx, incident, alert, ports.outbox);
   },
 });
@@ -345,7 +341,7 @@ const incidentMessage = defineMessage({
 async function pauseIfLost(
   trx: Trx,
   alert: Alert | undefined,
-  { channel, ...ended }: Pick<Ended<unknown>, 'reason' | 'code'> & { readonly channel: string | undefined },
+  { channel, ...ended }: Pick<Ended<unknown>, 'reason' | 'code'> & { readonly channel: string },
   ports: ReportContext['ports'],
 ): Promise<boolean> {
   const lost = findLostPlace(ended);
@@ -380,10 +376,10 @@ const changeMessage = defineMessage({
     // After its parent the next check posts the incident.
     if (state !== 'dead' || reason === 'withdrawn' || reason === 'parent') return;
     // Somebody deleted it again.
-    if (code === 'thread_not_found' && about.parent && countPosts(about.parent) > 1) return;
+    if (code === 'thread_not_found' && countPosts(about.parent) > 1) return;
     const { incident, alert } = (await findWithAlert(trx, about.incidentId)) ?? {};
     // Of several changes the first one puts it.
-    if (alert && incident && [incident.message, undefined].includes(about.parent))
+    if (alert && incident && incident.message === about.parent)
       await putIncident(trx, incident, alert, ports.outbox);
   },
 });
@@ -391,8 +387,8 @@ const changeMessage = defineMessage({
 type AboutChange = {
   readonly incidentId: string;
   readonly at: string;
-  /** The message whose thread it belongs to; absent in rows of 0.1.0. */
-  readonly parent?: string;
+  /** The message whose thread it belongs to. */
+  readonly parent: string;
   readonly change?: Change;
 };
 
@@ -408,7 +404,7 @@ const heartbeat = defineMessage({
   },
 });
 
-type AboutHeartbeat = Heartbeat & { readonly alertId: string; readonly channel?: string };
+type AboutHeartbeat = Heartbeat & { readonly alertId: string; readonly channel: string };
 
 export const alertMessages = [incidentMessage, changeMessage, heartbeat];
 

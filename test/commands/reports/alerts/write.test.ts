@@ -603,7 +603,7 @@ test('an alert of which Slack never says whether it arrived is posted once an ho
   await using harness = await open();
   await fire(harness);
   harness.slack.script.fail('chat.postMessage', 'internal_error', 60);
-  await harness.runJobsFor(3600, 15);
+  await harness.runJobsFor(90 * 60, 15);
   const tried = harness.channelPosts().length;
   await harness.runJobsFor(10 * 60, 15);
   expect(harness.channelPosts()).toHaveLength(tried);
