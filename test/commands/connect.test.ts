@@ -5,6 +5,7 @@ import { RolesUnknown } from '../../src/auth/policy/authorizer.ts';
 import { type Context, findLast } from '../../src/commands/define.ts';
 import { findAction, findCommand, findForm } from '../../src/commands/registry.ts';
 import { parseWords } from '../../src/commands/words.ts';
+import { UserError } from '../../src/errors.ts';
 import { Secret } from '../../src/secrets/secret.ts';
 import { alice, bob, buttons, createCommandHarness, readText, setup } from '../support/command-harness.ts';
 import { findViewProblems } from '../support/slack-limits.ts';
@@ -206,6 +207,8 @@ test.each([
     clientTokens: { end: async () => hasEnded },
     audit: { record: async ({ event }: { event: string }) => void recorded.push(event) },
   } as unknown as Context;
-  await expect(findLast(findAction('tokens:end')?.run?.('0123456789ab', context))).rejects.toThrow();
+  await expect(findLast(findAction('tokens:end')?.run?.('0123456789ab', context))).rejects.toBeInstanceOf(
+    UserError,
+  );
   expect(recorded).toEqual(events);
 });

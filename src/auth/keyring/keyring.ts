@@ -1,7 +1,7 @@
 import { exec } from 'node:child_process';
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { UserError } from '../../errors.ts';
@@ -143,7 +143,9 @@ export function createKeyEntry(id = `k${randomBytes(4).toString('hex')}`): Secre
 async function createKeyFile(path: string): Promise<boolean> {
   if (existsSync(path)) return false;
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await writeFile(`${path}.tmp`, `${createKeyEntry().reveal()}\n`, { mode: 0o600, flush: true });
+  // Another file of that name would keep its mode, and a link would lead elsewhere.
+  await rm(`${path}.tmp`, { force: true });
+  await writeFile(`${path}.tmp`, `${createKeyEntry().reveal()}\n`, { mode: 0o600, flush: true, flag: 'wx' });
   await rename(`${path}.tmp`, path);
   return true;
 }

@@ -57,7 +57,7 @@ export function createWeb(options: WebOptions) {
       const reasons = (await options.unready()).join('\n');
       if (reasons === '') return plain(200, 'ready');
       // Strangers learn no internal address.
-      return plain(503, isPublic ? reasons.replaceAll(/(?: at)? [^\s:]+:\d+(?:\/\S*)?/gu, '') : reasons);
+      return plain(503, isPublic ? reasons.replaceAll(addresses, '') : reasons);
     },
   });
   const operatorRoutes: Routes = {
@@ -115,6 +115,9 @@ export function createWeb(options: WebOptions) {
       void (await Promise.all([main.close(work), own?.close(work)])),
   };
 }
+
+/** Names of hosts, addresses of both versions, with a port or not, and paths. */
+const addresses = /(?: at)? \S*(?:[a-z]\.[a-z]|\d\.\d+\.\d|:\d|\/\w)\S*/giu;
 
 function pathOf(request: IncomingMessage): string {
   return (request.url ?? '/').split('?', 1)[0] ?? '/';

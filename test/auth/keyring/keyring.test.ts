@@ -1,4 +1,4 @@
-import { chmod, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readKeyring } from '../../../src/auth/keyring/keyring.ts';
@@ -119,6 +119,20 @@ test('the first start makes a key file that only its owner reads, the next one r
   expect(second.keyring.ids).toEqual(first.keyring.ids);
   expect(second.keyring.primary.key.equals(first.keyring.primary.key)).toBe(true);
 });
+
+test.each(['a file that all read', 'a link'])(
+  '%s that was there before does not get the key',
+  async (what) => {
+    const createIn = await createTempDirectory();
+    const [path, other] = [join(createIn, 'encryption-keys'), join(createIn, 'other')];
+    await writeFile(other, 'before', { mode: 0o644 });
+    await (what === 'a link' ? symlink(other, `${path}.tmp`) : rename(other, `${path}.tmp`));
+    await readKeyring({ createIn });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect((await lstat(path)).isFile()).toBe(true);
+    expect(await readFile(other, 'utf8').catch(() => 'before')).toBe('before');
+  },
+);
 
 test('while rows are sealed a missing key file is named, and no new key is made', async () => {
   const createIn = await createTempDirectory();

@@ -56,14 +56,15 @@ test('/metrics is on METRICS_PORT, beside health alone', async () => {
   expect(await statusOf(`${env.PUBLIC_URL}/readyz`)).toBe(200);
 });
 
-const createOwnWeb = (ports: { readonly port: number; readonly metricsPort?: number }) =>
+type WebOptions = Parameters<typeof createWeb>[0];
+const createOwnWeb = (own: Pick<WebOptions, 'port'> & Partial<WebOptions>) =>
   createWeb({
-    ...ports,
     isPublic: false,
     egress: createEgress({ log: createMemoryLog() }),
     log: createMemoryLog(),
     metrics: { contentType: 'text/plain', render: async () => '' },
     unready: () => Promise.reject(new Error('broken')),
+    ...own,
   });
 
 test.each([
@@ -82,6 +83,19 @@ test.each([
 test('a request that fails is answered', async () => {
   const own = createOwnWeb({ port: 0 });
   expect(await statusOf(`http://127.0.0.1:${await own.listen()}/readyz`)).toBe(500);
+  await own.close(Promise.resolve());
+});
+
+test.each([
+  ['the database at corp.internal:5432 refuses (ECONNREFUSED)', 'the database refuses (ECONNREFUSED)'],
+  ['the database at [fd00::5]:5432 refuses', 'the database refuses'],
+  ['the name corp.internal was not found', 'the name was not found'],
+  ['the proxy 10.0.0.5 does not answer for 15 s: 0.5 GB', 'the proxy does not answer for 15 s: 0.5 GB'],
+  ['the keyring /srv/chatops/keys is missing', 'the keyring is missing'],
+])('strangers read why it is not ready without addresses: %s', async (reason, told) => {
+  const own = createOwnWeb({ port: 0, isPublic: true, unready: async () => [reason] });
+  const response = await fetch(`http://127.0.0.1:${await own.listen()}/readyz`);
+  expect([response.status, await response.text()]).toEqual([503, `${told}\n`]);
   await own.close(Promise.resolve());
 });
 
