@@ -15,8 +15,6 @@ import type { Words } from './words.ts';
 import { hasHostname, readHost } from './zones/hosts.ts';
 import { loadAllZones } from './zones/lookup.ts';
 
-const looksLikeIdError = 'This name looks like an ID. Add a word, so that nobody takes it for one.';
-
 const nameCommand: Command = {
   name: 'name',
   aliases: ['names', 'rename'],
@@ -74,7 +72,9 @@ const fields = z
       .refine((name) => name.length <= views.maxNameLength, {
         error: `A name has at most ${formatCount(views.maxNameLength, 'character')}.`,
       })
-      .refine((name) => !looksLikeId(name), { error: looksLikeIdError })
+      .refine((name) => !looksLikeId(name), {
+        error: 'This name looks like an ID. Add a word, so that nobody takes it for one.',
+      })
       .refine((name) => !mixesAlphabets(name), {
         error: 'Use one alphabet for each word: some letters look the same in two alphabets.',
       })

@@ -61,20 +61,15 @@ const lookAlikes = new Map(
   ),
 );
 
-/** Letters of two alphabets in one word: one of them may stand for a look-alike (`сheckout` with a Cyrillic `с`). */
+/** Latin and other letters in one word: one may stand for a look-alike (`сheckout` with a Cyrillic `с`). East Asia mixes them. */
 export function mixesAlphabets(name: string): boolean {
   return fold(name)
     .split(/[^\p{L}\p{M}]+/u)
-    .some((word) => alphabets.filter((alphabet) => alphabet.test(word)).length > 1);
+    .some((word) => /\p{Script=Latin}/u.test(word) && otherLetter.test(word));
 }
 
-const cased = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Lisu', 'Coptic'];
-// Words of East Asia hold Latin letters too (`IT部`).
-const mixable = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Bopomofo', 'Common', 'Inherited'];
-const [others, ...own] = [[...cased, ...mixable], ...cased.map((script) => [script])].map((scripts) =>
-  scripts.map((script) => `\\p{Script=${script}}`).join(''),
-);
-const alphabets = [`(?=\\p{L})[^${others}]`, ...own].map((letters) => new RegExp(letters, 'u'));
+const otherLetter =
+  /(?=\p{L})[^\p{Script=Latin}\p{Script=Han}\p{Script=Hira}\p{Script=Kana}\p{Script=Hang}\p{Script=Bopo}\p{Script=Zyyy}\p{Script=Zinh}]/u;
 
 /**
  * A number, also as programs write one (`0x1F5`, `1e3`) or with letters in place of digits (`5O1`), a UUID, or letters and digits

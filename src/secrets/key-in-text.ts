@@ -5,7 +5,9 @@ export function looksLikeKey(text: string): boolean {
 
 /** Like `looksLikeKey`, but plain UUIDs are allowed. */
 export function hasSecret(text: string): boolean {
-  return candidates(text).some((word) => isHexGroups(word) || isMarkedUuid(word) || isRandom(word));
+  return candidates(text).some(
+    (word) => slackToken.test(word) || isHexGroups(word) || isMarkedUuid(word) || isRandom(word),
+  );
 }
 
 /** Whether a form's text holds a CDN key. Fields also take ids and URLs, so only shapes of keys count. */
@@ -19,6 +21,7 @@ export function hasCdnKey(text: string): boolean {
   );
 }
 
+const slackToken = /(?:xox[a-z]|xapp)-\d/iu;
 const uuidLength = 36;
 const uuid = /(?<![\da-f])[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}(?![\da-f])/iu;
 

@@ -29,6 +29,7 @@ test.each([
   ['random letters', 'qWeRtYuIoPaSdFgHjKlZxC'],
   ['random letters and a few digits', 'aBcDeFg1hijklmnopqrst2'],
   ['a Slack token', 'xoxb-123456789012-abcdefABCD12efgh34IJkl56'],
+  ['a Slack token in capitals', 'XAPP-1-A012B-1234567890123-ABCDEFABCDEF'],
   ['a web token', 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV'],
 ])('%s looks like a key', (_, text) => {
   expect(looksLikeKey(text)).toBe(true);

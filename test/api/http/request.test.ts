@@ -218,6 +218,7 @@ async function spend(most: number, ...codes: (ApiErrorCode | 'answer' | 'bug')[]
 
 test('a budget that is spent ends the work with the last failure, and nothing more is sent', async () => {
   expect(await spend(2, 'answer', 'unavailable', 'timeout', 'answer')).toEqual(['timeout', 3, 2]);
+  expect(await spend(9, 'answer', 'timeout')).toEqual(['timeout', 2, 1]);
   // Nothing has answered yet: the service is down.
   expect(await spend(9, 'unavailable', 'answer')).toEqual(['unavailable', 1, 1]);
   // A refusal is an answer; what the caller stopped is none, nor is a fault of ours.
