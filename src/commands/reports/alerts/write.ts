@@ -426,7 +426,7 @@ export interface Step {
 /** Damps flapping, and opens, changes or closes the incident whose figures are `open`. Pure. */
 export function advance(
   { recent: before }: Pick<AlertState, 'recent'>,
-  open: IncidentFigures | undefined,
+  last: IncidentFigures | undefined,
   seen: Observation<unknown>,
   about: {
     readonly now: Date;
@@ -436,6 +436,7 @@ export function advance(
   },
 ): Step {
   const { now, damping, isEvent = false, windowMs } = about;
+  const open = last && renameParts(last, seen);
   const unlisted = open?.parts.filter(({ id }) => seen.isUnlisted?.(id)).map(({ id }) => id) ?? [];
   const unread = new Set([...(seen.unread ?? []), ...unlisted]);
   const ids = new Set(seen.parts.map(({ id }) => id));
@@ -460,6 +461,19 @@ export function advance(
   if (isEvent ? calm >= damping.close : parts.length === 0)
     return { ...none, move: 'close', figures: addCheck(open, firing, open.parts, seen, now) };
   return { recent, move: 'update', figures: addCheck(open, firing, parts, seen, now), joined, left };
+}
+
+const gone = ' (gone)';
+
+/** Under the names of now; a part whose zone is gone says so, since that is no recovery. */
+function renameParts(open: IncidentFigures, { parts, isGone }: Observation<unknown>): IncidentFigures {
+  const named = open.parts.map((part) => {
+    const plain = part.name.replace(gone, '');
+    const name = parts.find(({ id }) => id === part.id)?.name ?? (isGone?.(part.id) ? plain + gone : plain);
+    return { ...part, name };
+  });
+  const names = new Map(open.parts.map(({ name }, nth) => [name, named[nth]?.name ?? name]));
+  return { ...open, parts: named, everything: open.everything.map((name) => names.get(name) ?? name) };
 }
 
 function fire(part: Part): IncidentPart {

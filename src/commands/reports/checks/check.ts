@@ -15,6 +15,7 @@ import type {
   Targets,
   Topic,
 } from '../../../views/reports/report.ts';
+import type { ZoneList } from '../../zones/zone-cache.ts';
 import { type AccountReads, BudgetSpent } from '../accounts.ts';
 
 export interface CheckInput<Memory = undefined> extends ConditionSettings {
@@ -51,6 +52,8 @@ export interface Observation<Memory = undefined> {
   readonly unread?: readonly string[] | undefined;
   /** Whether a part may be of a zone that the list lacked or that was not chosen: it is unread, too. */
   readonly isUnlisted?: ((id: string) => boolean) | undefined;
+  /** Whether the zone of a part is gone: it did not recover. */
+  readonly isGone?: ((id: string) => boolean) | undefined;
 }
 
 export const defineCondition = <Name extends string, Memory = undefined>(
@@ -231,6 +234,11 @@ export function listMissing(missing: Iterable<string>, skipped = 0): Evidence[] 
     ),
     ...(skipped > 0 ? [toNote(formatCount(skipped, 'zone'), 'not readable in the CDN’s list')] : []),
   ];
+}
+
+/** The id of a part begins with its zone's. */
+export function createIsGone({ zones, skipped }: Pick<ZoneList, 'zones' | 'skipped'>) {
+  return (part: string) => skipped === 0 && !zones.some(({ id }) => id === part.split('/', 1)[0]);
 }
 
 /** An empty list may be a fault of the CDN, and what cannot be read is not none: neither says that all is well. @throws UserError */

@@ -28,6 +28,7 @@ import {
   type CheckInput,
   type CollectInput,
   type CollectResult,
+  createIsGone,
   createNoneThereError,
   type DigestKind,
   defineCondition,
@@ -102,6 +103,7 @@ async function readLogs(
     of,
     /** Whether some are too many, or not listed. */
     isCut: rest > 0 || skipped > 0,
+    isGone: isByHost ? undefined : createIsGone(list),
     /** Notes on unread zones other than `failures`. */
     notes: [...unread, ...listMissing(missing, skipped)],
   };
@@ -196,6 +198,7 @@ async function checkErrors(input: CheckInput, isByHost: boolean): Promise<Observ
     value,
     unread,
     isUnlisted: (id) => facts.isCut && !sums.some((one) => one.id === id),
+    isGone: facts.isGone,
     // By host only zones of hosts that fired are added up.
     countSince: (from, fired) =>
       sums
@@ -354,6 +357,7 @@ export const risingErrors = defineCondition({
       value: judged.find(({ isWrong }) => isWrong !== undefined)?.share,
       unread: failures.map(({ item }) => item.id),
       isUnlisted: (id) => facts.isCut && !read.some((zone) => zone.id === id),
+      isGone: facts.isGone,
       notes: [...explainUncounted(read, input, room), ...notes],
     });
   },

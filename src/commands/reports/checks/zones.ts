@@ -16,6 +16,7 @@ import {
   assertListed,
   type CheckInput,
   type Condition,
+  createIsGone,
   createNoneThereError,
   defineCondition,
   type Judged,
@@ -81,6 +82,7 @@ async function checkZones(
       const [id = ''] = part.split('/', 1);
       return unread.includes(id) || (skipped > 0 && !zones.some((zone) => zone.id === id));
     },
+    isGone: createIsGone({ zones, skipped }),
     notes: listMissing(missing, skipped),
   });
 }
@@ -299,6 +301,7 @@ export const endingCertificates = defineCondition({
         if (unreported.includes(zoneId)) return !found.some((one) => one.id === id);
         return skipped > 0 && !names.has(zoneId);
       },
+      isGone: createIsGone({ zones, skipped }),
       notes: [
         ...listMissing(
           targets.filter((id) => !names.has(id)),

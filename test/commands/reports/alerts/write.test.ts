@@ -152,6 +152,21 @@ test('one of two parts recovers: the thread says so, and the incident stays', as
   expect((await harness.incidents()).map(({ closedAt }) => closedAt)).toEqual([undefined]);
 });
 
+test('a part that was renamed stands once, and one whose zone is gone did not recover', async () => {
+  await using harness = await open();
+  await harness.createAlert();
+  const { zones } = harness.cdn.data;
+  for (const zone of [0, 1]) harness.setEnabled(zone, false);
+  await harness.look(2);
+  Object.assign(zones[1] as object, { Name: 'renamed' });
+  await harness.look();
+  zones.splice(1, 1);
+  harness.setEnabled(0, true);
+  await harness.look(3);
+  const [incident] = await harness.incidents();
+  expect(incident?.figures.everything.toSorted()).toEqual(['renamed (gone)', 'shop']);
+});
+
 test('who acknowledges is named in the message; a second one hears who is on it', async () => {
   await using harness = await open();
   const alert = await fire(harness);

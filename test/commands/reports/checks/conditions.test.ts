@@ -236,9 +236,22 @@ test.each([
 ] as const)('%s: a zone that cannot be read is named, and has not recovered', async (name, start, part) => {
   const world = await start();
   world.change(1002, { Id: 'none' as never });
-  const { evidence, isUnlisted } = await world.createLook(name)();
+  const { evidence, isUnlisted, isGone } = await world.createLook(name)();
   expect(evidence.map(({ name }) => name)).toContain('1 zone');
   expect(part === undefined || isUnlisted?.(part)).toBe(true);
+  expect(isGone?.('1002')).not.toBe(true);
+});
+
+test.each([
+  ['zone-state', startStates],
+  ['errors', startStates],
+  ['errors-rise', startStates],
+  ['certificate-ending', startCertificates],
+] as const)('%s: a zone that was deleted is gone', async (name, start) => {
+  const world = await start();
+  world.remove(1002);
+  const { isGone } = await world.createLook(name)();
+  expect(['1001', '1002', '1002/docs.example'].map((part) => isGone?.(part))).toEqual([false, true, true]);
 });
 
 test.each([[null], [[{ Value: 5 }]], [[{ Value: 'in14.example', HasCertificate: 'perhaps' }]]])(
