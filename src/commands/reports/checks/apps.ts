@@ -187,7 +187,7 @@ export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] 
         name: nameTarget('App', id, called),
         since: earlier.since,
         status: app.status === undefined ? undefined : flattenName(app.status),
-        wasStatus: earlier.previous?.figures.status,
+        was: earlier.previous?.figures,
         average,
         cost: compare('cost', app.monthlyCost),
         points: earlier.trend(average, (found) => found.average),
@@ -203,7 +203,7 @@ export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] 
 type ComparedApp = PastApp & {
   readonly name: string;
   readonly since: string | undefined;
-  readonly wasStatus: string | undefined;
+  readonly was: PastApp | undefined;
   readonly points: readonly Point[];
 };
 
@@ -237,14 +237,22 @@ function describeApps(apps: readonly ComparedApp[], more: number): Section {
 }
 
 function listFindings(app: ComparedApp): Finding[] {
-  const { name, status, wasStatus, average, cost } = app;
+  const { name, status, was, average, cost } = app;
   const found: Finding[] = [];
   const add = (weight: number, sign: string, text: string): void =>
     void found.push({ weight, text: `${sign} ${escapeMrkdwn(name)}${text}` });
-  if (status !== undefined && wasStatus !== undefined && status.toLowerCase() !== wasStatus.toLowerCase()) {
-    const [sign, weight] = isFailing(app) ? [':red_circle:', 1] : [':arrows_counterclockwise:', 5];
-    add(weight, sign, ` is ${escapeMrkdwn(status, 30)}, was ${escapeMrkdwn(wasStatus, 30)}`);
+  const before = was?.status === undefined ? 'not reported' : escapeMrkdwn(was.status, 30);
+  if (status !== undefined && was && status.toLowerCase() !== before.toLowerCase()) {
+    if (isFailing(app)) add(1, ':red_circle:', ` is ${escapeMrkdwn(status, 30)}, was ${before}`);
+    else if (was.status !== undefined)
+      add(5, ':arrows_counterclockwise:', ` is ${escapeMrkdwn(status, 30)}, was ${before}`);
   }
+  const lost = [
+    was?.status !== undefined && status === undefined && `state (was ${before})`,
+    was?.average && !average && 'latency',
+    was?.cost && !cost && 'cost',
+  ];
+  if (lost.some(Boolean)) add(5, ':grey_question:', ` no longer reports: ${join(lost, ', ')}`);
   if (average && hasMoved(average, noise.latency))
     add(4, ':snail:', `: average latency ${describeComparison(average, formatNumber)}`);
   if (cost && hasMoved(cost, noise.dollars))

@@ -463,6 +463,7 @@ async function collectErrors(
     zones.length >= (past.base?.figures.zones.length ?? 0) &&
     !zones.some(({ partial }) => partial);
   const isSure = isWhole || isIncrease(perDay);
+  const isUnknown = total === 0 && (undated > 0 || zones.some(({ partial }) => partial));
   const { found, memory } = findNewCodes(logs.read, baseline);
   const section = {
     troubles: total + undated,
@@ -470,7 +471,8 @@ async function collectErrors(
     findings: [
       ...describeNewCodes(found),
       ...zones.flatMap((zone) => describeMove(zone, undated)),
-      ...(isSure && hasMoved(perDay, noise.errors) ? [{ weight: 7 }] : []),
+      // Where nobody knows whether there were any, nobody knows that nothing changed.
+      ...((isSure && hasMoved(perDay, noise.errors)) || isUnknown ? [{ weight: 7 }] : []),
     ],
     number: describeTotal(
       logs,
@@ -484,7 +486,9 @@ async function collectErrors(
       chart: {
         title: pluralize(total, 'origin error'),
         unit: 'Errors per day',
-        series: [{ name: 'Errors', points: past.trend(perDay, (found) => found.perDay) }],
+        series: [
+          { name: 'Errors', points: past.trend(isWhole ? perDay : undefined, (found) => found.perDay) },
+        ],
       },
     },
   };
@@ -539,7 +543,8 @@ function describeTotal(
   const isPartial = zones.some(({ partial }) => partial);
   const least = total > 0 && (read < asked || isPartial) ? 'At least ' : '';
   // Where the CDN holds more than it returned, there may be some.
-  const none = isPartial ? 'Unknown whether there were origin errors' : 'No origin errors';
+  const seen = read < of ? ' seen' : '';
+  const none = isPartial ? 'Unknown whether there were origin errors' : `No origin errors${seen}`;
   const what = total === 0 ? none : pluralize(total, 'origin error');
   const unknown = total === 0 && undated > 0;
   const said = unknown ? `${pluralize(undated, 'origin error')} at an unknown time` : what;

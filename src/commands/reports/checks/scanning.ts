@@ -121,11 +121,15 @@ function describeAll(scans: readonly ComparedScans[]): Section {
   return {
     troubles: total.blocked ?? 0,
     since: scans.map(({ since }) => since),
-    findings: scans.flatMap(({ name, perDay, days }) => {
-      if (!perDay || !hasMoved(perDay, noise.blocked)) return [];
-      const change = describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days));
-      return [{ weight: 4, text: `:no_entry: ${escapeMrkdwn(name)}: ${change}` }];
-    }),
+    findings: [
+      ...scans.flatMap(({ name, perDay, days }) => {
+        if (!perDay || !hasMoved(perDay, noise.blocked)) return [];
+        const change = describeComparison(perDay, formatNumber, ' blocked a day', daysBefore(days));
+        return [{ weight: 4, text: `:no_entry: ${escapeMrkdwn(name)}: ${change}` }];
+      }),
+      // Where nothing is reported nobody knows that nothing changed.
+      ...(total.blocked === undefined ? [{ weight: 7 }] : []),
+    ],
     number: describeScans(total),
     compared: describeRate(only?.perDay, formatNumber, 'blocked a day', daysBefore(days)),
     detail:

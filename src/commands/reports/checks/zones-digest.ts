@@ -55,6 +55,8 @@ interface PastZones {
   readonly used?: number | undefined;
   readonly charges?: number | undefined;
   readonly perDay?: Comparison | undefined;
+  /** Absent in figures of before. */
+  readonly isUnreported?: boolean;
   readonly busiest: readonly (Named & Pick<PastZones, 'used' | 'perDay'>)[];
 }
 
@@ -189,6 +191,7 @@ async function collectZones({
   // They are sums of some zones only where others do not report theirs.
   const leastOf = (member: 'bandwidthUsed' | 'charges'): string =>
     zones.some((zone) => zone[member] === undefined) ? 'at least ' : '';
+  const unreported = describeUnreported(sumTotals(zones));
   const numbers = [
     `*${pluralize(zones.length, 'zone')}*`,
     used === undefined
@@ -199,8 +202,10 @@ async function collectZones({
       : `${leastOf('charges')}${formatRoundMoney(charges)} so far${formatDifference(charges, chargesBefore, formatMoney)}`,
     attention > 0 && `:warning: ${formatInteger(attention)} ${agree(attention, 'needs', 'need')} attention`,
     skipped > 0 && `:warning: ${pluralize(skipped, 'zone')} could not be read`,
-    describeUnreported(sumTotals(zones)),
+    unreported,
   ];
+  // What is no longer reported did not stay as it was.
+  const isLost = Boolean(unreported) && past.previous?.figures.isUnreported === false;
   const isEmpty = zones.length === 0 && skipped === 0;
   const trend = past.trend(perDay, (found) => found.perDay);
   const [unit, bytesOf] = Math.max(...trend.map(([, bytes]) => bytes)) >= 1e12 ? ['TB', 1e12] : ['GB', 1e9];
@@ -215,7 +220,7 @@ async function collectZones({
         ...limits.filter(({ isNew }) => isNew).map(describeLimit),
         ...(before ? changes : []),
         ...busiest.flatMap(({ zone, perDay }) => describeMove(zone, perDay)),
-        ...(hasMoved(perDay, noise.bytes) ? [{ weight: 7 }] : []),
+        ...(hasMoved(perDay, noise.bytes) || isLost ? [{ weight: 7 }] : []),
       ],
       number: isEmpty ? '*No zones*' : join(numbers, ' · '),
       compared: isEmpty ? '' : describeRate(perDay, formatBytes, 'a day'),
@@ -246,6 +251,7 @@ async function collectZones({
       used: wholeUsed,
       charges: wholeCharges,
       perDay,
+      isUnreported: Boolean(unreported),
       busiest: busiest.map(({ zone, perDay }) => ({ ...toNamed(zone), used: bandwidthOf(zone), perDay })),
     },
     baseline: { scope, at, since, zones: present },

@@ -187,8 +187,9 @@ export function renderSections(
   // Everything that counts as a change, the most urgent first; smaller differences are noise.
   const findings = sections.flatMap((one) => one.findings).toSorted((a, b) => a.weight - b.weight);
   const since = sections.flatMap((one) => one.since);
-  const isFirst = since.length > 0 && since.every((at) => !at);
-  const isSame = findings.length === 0 && !isFirst;
+  const isNew = (dates: Section['since']) => dates.length > 0 && dates.every((at) => !at);
+  const isFirst = isNew(since);
+  const isSame = findings.length === 0 && !sections.some((one) => isNew(one.since));
   const troubles = sections.reduce((sum, one) => sum + one.troubles, 0);
   // Failures are never kept quiet, nor is a first run by “only if something changed”: then people know what silence means.
   const isBelow = typeof only === 'string' ? only !== 'always' && isSame : troubles <= only.above;

@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
+import type { CdnData } from '../../../../simulator/cdn/model.ts';
 import type { PullZone } from '../../../../simulator/cdn/zone-fields.ts';
+import type { DigestKindName } from '../../../../src/commands/reports/checks/list.ts';
 import {
   bandwidthPerRun,
   createDigestScenario,
@@ -462,6 +464,51 @@ function nineErrors() {
     },
   };
 }
+
+test.each<[string, DigestKindName[], (data: CdnData) => void]>([
+  [
+    'other zones altogether',
+    ['zones', 'errors'],
+    (data) => Object.assign(data.zones[0] as object, { Id: 7 }),
+  ],
+  [
+    'a zone without its figures',
+    ['zones'],
+    (data) => Object.assign(data.zones[0] as object, { Enabled: null }),
+  ],
+  ['an app without its state', ['apps'], (data) => Reflect.deleteProperty(data.apps[0] as object, 'status')],
+  [
+    'an app without its cost',
+    ['apps'],
+    (data) => Object.assign(data.apps[0] as object, { monthlyCost: null }),
+  ],
+  [
+    'no days of scanning',
+    ['scanning'],
+    (data) => Object.assign(data.shieldZones[0] as object, { overview: null }),
+  ],
+  [
+    'a log that was not given whole',
+    ['errors'],
+    (data) => Object.assign(data.originErrors, { hasMoreData: true }),
+  ],
+])('%s: a digest does not say that nothing changed', async (_, kinds, change) => {
+  const overview = { '01-11-2026': { loggedRequests: 9, blockedRequests: 1, filesScanned: 9 } };
+  const app = { averageLatency: 4, currentLatency: 4, totalVolumeSizeInGb: 1, monthlyCost: 3, volumes: {} };
+  const targets = { apps: ['app1'], shieldZones: ['501'] };
+  const digest = await createDigestScenario(
+    { kinds, targets, only: 'changed' },
+    {
+      zones: [makeZone(1001, 'shop')],
+      apps: [{ id: 'app1', status: 'active', ...app }],
+      shieldZones: [{ id: 501, plan: 'advanced', overview }],
+    },
+  );
+  const runs = [await digest.run('2026-11-02T09:00:00Z'), await digest.run('2026-11-02T10:00:00Z')];
+  change(digest.data);
+  runs.push(await digest.run('2026-11-02T11:00:00Z'));
+  expect(runs.map(({ quiet }) => quiet)).toEqual([false, true, false]);
+});
 
 test('above a number: of zones that need attention, errors, blocked uploads and failing apps together', async () => {
   const errors = { kinds: ['zones', 'errors'], targets: { zones: ['1001'] } } as const;
