@@ -214,3 +214,21 @@ test('other refusals are not tried again', async () => {
   await expect(client.chat.postMessage({ channel: ops, ...answer })).rejects.toThrow('not_in_channel');
   expect(calls('chat.postMessage')).toEqual(['chart not_in_channel']);
 });
+
+test('what Slack refused is tried again in the workspace that asks for it alone', async () => {
+  const { send, forget } = createNativeBlocks({ log: createMemoryLog(), now: () => new Date() });
+  const tryIn = async (tenant: string) => {
+    const tried: string[] = [];
+    await send({ tenant, method: 'chat.postMessage' }, answer, async (sent) => {
+      tried.push(JSON.stringify(sent).includes('data_visualization') ? 'chart' : 'words');
+      const data = { error: 'invalid_blocks', response_metadata: { messages: ['unsupported type'] } };
+      if (tried.at(-1) === 'chart') throw Object.assign(new Error('refused'), { data });
+    });
+    return tried.join();
+  };
+  const tryBoth = async () => [await tryIn('T0ACME000'), await tryIn('T0OTHER00')];
+  expect(await tryBoth()).toEqual(['chart,words', 'chart,words']);
+  expect(await tryBoth()).toEqual(['words', 'words']);
+  forget('T0ACME000');
+  expect(await tryBoth()).toEqual(['chart,words', 'words']);
+});
