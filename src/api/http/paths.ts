@@ -57,7 +57,7 @@ function removeUserinfo(url: string): string {
   const authority = end === -1 ? rest : rest.slice(0, end);
   if (authority.includes('@')) return scheme + rest.slice(authority.lastIndexOf('@') + 1);
   // `user:pa/ss@host`: before the slash is no host with a port, so it is a name with half a password.
-  const broken = /:(?!\d*$)/.test(authority) && !authority.startsWith('[');
+  const broken = /:(?!\d+$)/.test(authority) && !authority.startsWith('[');
   return broken && rest.includes('@') ? scheme + rest.slice(rest.lastIndexOf('@') + 1) : url;
 }
 

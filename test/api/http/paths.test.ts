@@ -64,6 +64,8 @@ test.each([
   ['/cart?abc', '/cart?…'],
   ['/cart?', '/cart?'],
   ['not an address', 'not an address'],
+  [' https://me:p@origin.example/x', 'origin.example/x'],
+  ['https:/me:p@origin.example', 'origin.example'],
   ['', ''],
 ])('%s is shown as %s', (url, shown) => {
   expect(redactUrl(url)).toBe(shown);
