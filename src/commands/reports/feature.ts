@@ -1,5 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
+import type { ZoneSummary } from '../../api/zones/summary.ts';
 import { tenantId } from '../../auth/identity.ts';
 import { assertKnown } from '../../auth/policy/authorizer.ts';
 import { decideDestination } from '../../auth/policy/policy.ts';
@@ -29,7 +30,8 @@ import { findClosest } from '../did-you-mean.ts';
 import { assertAdminFor, createRefusal } from '../operations/propose.ts';
 import { assertReaders } from '../share.ts';
 import type { Words } from '../words.ts';
-import { findKnownZones, loadAllZones } from '../zones/lookup.ts';
+import { hasHostname, readHost } from '../zones/hosts.ts';
+import { loadAllZones, quoteName } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
 import { isId } from './store.ts';
 
@@ -68,6 +70,9 @@ interface About<Kind extends ReportKind>
     ) => Promise<ModalView>;
   };
 }
+
+/** A pasted line may have hundreds. */
+const mostHosts = 5;
 
 /** What people say for a verb. */
 const meantVerbs = { remove: 'delete', stop: 'pause', start: 'resume', show: 'list', help: 'list' };
@@ -321,10 +326,29 @@ function createForm<Kind extends ReportKind>(
       // Not a conversation between people.
       channel: channelId !== undefined && /^[CG]/u.test(channelId) ? channelId : undefined,
       timezone: (await people.profile(person.userId))?.timeZone ?? 'UTC',
-      ...defaults(typed, await findTypedZones(typed, context)),
+      ...(await readTyped(typed, context)),
       ...(modal?.metadata === openAgain ? modal.fields : {}),
     };
     return render(fields, {});
+  }
+
+  /** Without the list of zones the form opens with none chosen. */
+  async function readTyped(typed: readonly string[], context: Context): Promise<Fields> {
+    const all = typed.length > 0 && (await loadAllZones(context).catch(() => undefined));
+    const zones = all ? all.zones : [];
+    const tokens = typed.map((word) => ({ typed: word, text: word.replace(/[,;]+$/u, ''), value: word }));
+    const named = quoteName(tokens, new Set(zones.map(({ name }) => name.toLowerCase())));
+    const words = named.map(({ text }) => text.toLowerCase());
+    const names = new Set(words);
+    const hosts = words.filter((word) => /\.\p{L}/u.test(word)).slice(0, mostHosts);
+    const isTyped = (zone: ZoneSummary): boolean =>
+      names.has(zone.name.toLowerCase()) || hosts.some((host) => hasHostname(zone, readHost(host)));
+    const found = zones.filter(isTyped);
+    // `web-app failing` is not about an app.
+    const zoneWords = new Set([...hosts, ...found.map(({ name }) => name.toLowerCase())]);
+    const others = words.filter((word) => !zoneWords.has(word));
+    const ids = found.map(({ id }) => id);
+    return defaults(others.length > 0 ? others : words, ids);
   }
 
   async function openEdit(id: string, context: Context): Promise<ModalView> {
@@ -431,14 +455,6 @@ function createForm<Kind extends ReportKind>(
     run: save,
   });
   return { openNew, openEdit, actions, form };
-}
-
-/** Without the list of zones the form opens with none chosen. */
-async function findTypedZones(typed: readonly string[], context: Context): Promise<string[]> {
-  if (typed.length === 0) return [];
-  const names = new Set(typed.map((word) => word.toLowerCase()));
-  const all = findKnownZones(context) ?? (await loadAllZones(context).catch(() => undefined));
-  return (all?.zones ?? []).filter(({ name }) => names.has(name.toLowerCase())).map(({ id }) => id);
 }
 
 function describeEdit({ kind, owner }: Report, { person }: Context): string {

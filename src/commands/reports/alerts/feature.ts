@@ -197,7 +197,7 @@ export const alert = defineReportFeature('alert', {
   schema: alertFields,
   defaults(typed, zones) {
     const text = typed.join(' ');
-    const { name, target } = conditions.find(({ words }) => words.test(text)) ?? originErrors;
+    const { name, target } = conditions.findLast(({ words }) => words.test(text)) ?? originErrors;
     const takesZones = target === 'zones' || target === 'origins';
     return { condition: name, ...(takesZones ? { [`target:${target}`]: zones } : {}) };
   },

@@ -98,7 +98,7 @@ export const appStatus = defineCondition({
   ...ofApps,
   name: 'app-status',
   label: 'App not active',
-  words: /^(?!.*(?:latency|slow|cost)).*\bapps?\b/iu,
+  words: /\b(?:apps?|containers?)\b/iu,
   damping: { open: [2, 2], close: 2 },
   describe: () => 'an app is not active',
   check: (input) =>
@@ -147,7 +147,7 @@ export const appCost = defineCondition({
   ...ofApps,
   name: 'app-cost',
   label: 'Cost of an app',
-  words: /\bcosts?\b/iu,
+  words: /\bcosts?\b|expensive/iu,
   threshold: moreThan('a month, as the CDN reports it', 50, { hint: 'The CDN names no currency.' }),
   leastEvery: 60,
   damping: { open: [1, 1], close: 1 },
@@ -170,7 +170,7 @@ interface PastApp {
 export const appsDigest: DigestKind<'apps', { readonly apps: readonly PastApp[] }> = {
   name: 'apps',
   label: 'App usage',
-  words: /\bapp/iu,
+  words: appStatus.words,
   target: 'apps',
   troubles: 'failing apps',
 

@@ -33,7 +33,7 @@ export interface CheckInput<Memory = undefined> extends ConditionSettings {
  */
 export interface Condition<Name extends string, Memory = undefined> extends AlertCondition {
   readonly name: Name;
-  /** Words behind `/cdn alert new` that choose it. */
+  /** Words behind `/cdn alert new` that choose it, unless those of a later condition are there, too. */
   readonly words: RegExp;
   readonly check: (input: CheckInput<Memory>) => Promise<Observation<Memory>>;
 }

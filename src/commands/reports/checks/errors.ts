@@ -236,7 +236,7 @@ export const originErrors = defineCondition({
   ...inWindow,
   name: 'errors',
   label: 'Origin errors',
-  words: /^(?!.*(?:host|code|rise|usual)).*(?:\berrors?\b|\bfail|\bdown\b|\b5\d\d\b)/iu,
+  words: /error|\bfail|\bdown\b|\b5(?:\d\d|xx)\b/iu,
   target: 'zones',
   threshold: moreThan('errors', 50, { least: 0, hint: `Of all chosen zones together. ${withoutTarget}` }),
   describe: ({ threshold, window }) =>
@@ -249,7 +249,7 @@ export const hostErrors = defineCondition({
   ...inWindow,
   name: 'errors-host',
   label: 'Errors of an origin host',
-  words: /^(?!.*certificate).*\bhosts?\b/iu,
+  words: /\bhosts?\b/iu,
   target: 'hosts',
   threshold: moreThan('errors of one host', 50, {
     least: 0,
@@ -416,7 +416,7 @@ interface PastErrors {
 export const errorsDigest: DigestKind<'errors', PastErrors, CodeMemory> = {
   name: 'errors',
   label: 'Origin errors',
-  words: /error/iu,
+  words: originErrors.words,
   target: 'zones',
   troubles: 'origin errors',
   collect: collectErrors,

@@ -42,7 +42,7 @@ const readScans = (account: AccountReads, ids: readonly string[]) =>
 export const scanning = defineCondition({
   name: 'scanning',
   label: 'Uploads blocked by scanning',
-  words: /scan|upload|blocked/iu,
+  words: /scan|upload|blocked|virus|malware/iu,
   target: 'shieldZones',
   missingTarget: 'Choose a shield zone: the CDN has no list of them.',
   threshold: moreThan('blocked uploads in a day (UTC)', 10, { least: 0 }),
@@ -89,7 +89,7 @@ const daysCharted = 8;
 export const scanningDigest: DigestKind<'scanning', readonly { readonly id: string }[]> = {
   name: 'scanning',
   label: 'Upload scanning',
-  words: /scan/iu,
+  words: scanning.words,
   target: 'shieldZones',
   missingTarget: 'Upload scanning needs the ID of a shield zone: type it, then pick “Shield zone …”.',
   troubles: 'blocked uploads',

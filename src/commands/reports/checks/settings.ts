@@ -41,7 +41,7 @@ interface Cursor {
 export const settings = defineCondition({
   name: 'settings',
   label: 'Setting changed',
-  words: /setting|\bchange/iu,
+  words: /setting|\bchange|\bconfig/iu,
   target: 'zones',
   leastEvery: 15,
   damping: { open: [1, 1], close: 2 },
@@ -94,7 +94,7 @@ type DigestCursor = Cursor & { readonly at: string };
 export const settingsDigest: DigestKind<'settings', never, DigestCursor> = {
   name: 'settings',
   label: 'Changed settings',
-  words: /setting|change/iu,
+  words: settings.words,
   target: 'zones',
   troubles: 'changed settings',
 

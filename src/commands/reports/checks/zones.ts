@@ -125,7 +125,7 @@ export const zoneLimit = defineZoneCondition({
   only: 'above-80',
   name: 'zone-limit',
   label: 'Share of the monthly limit',
-  words: /^(?!.*(?:forecast|will reach)).*\blimit/iu,
+  words: /\blimit|quota|bandwidth|traffic/iu,
   threshold: {
     label: 'At least',
     unit: '% of the limit',
@@ -158,7 +158,7 @@ export const zoneForecast = defineZoneCondition({
   ...countsZones,
   name: 'zone-forecast',
   label: 'Will reach its monthly limit',
-  words: /forecast|will reach/iu,
+  words: /forecast|will (?:be )?reach/iu,
   leastEvery: 60,
   // Near the end of the month a forecast wavers around it.
   damping: { open: [2, 3], close: 3 },
@@ -179,7 +179,7 @@ export const zoneForecast = defineZoneCondition({
 export const missingCertificates = defineZoneCondition({
   name: 'certificate-missing',
   label: 'Hostname without certificate',
-  words: /^(?!.*(?:\bend|expir)).*certificate/iu,
+  words: /certificate|\b(?:certs?|ssl)\b/iu,
   // A new hostname gets its certificate some minutes later.
   damping: { open: [3, 3], close: 2 },
   describe: () => 'a hostname has no certificate',
@@ -201,7 +201,7 @@ export const missingCertificates = defineZoneCondition({
 export const charges = defineCondition({
   name: 'charges',
   label: 'Charges this month',
-  words: /charge|\bbill|\bspend/iu,
+  words: /charge|invoice|\bbill|\bspend/iu,
   target: 'zones',
   threshold: moreThan('dollars this month', 100),
   leastEvery: 60,
@@ -248,7 +248,7 @@ export const charges = defineCondition({
 export const endingCertificates = defineCondition({
   name: 'certificate-ending',
   label: 'Certificate expires soon',
-  words: /certificate.*(?:\bend|expir)|(?:\bend|expir).*certificate/iu,
+  words: /\bend(?:s|ing)?\b|expir/iu,
   target: 'zones',
   threshold: {
     label: 'Expires within',

@@ -207,16 +207,22 @@ export const digest = defineReportFeature('digest', {
   defaults(typed, zones) {
     const named = digestKinds.filter(({ words }) => typed.some((word) => words.test(word)));
     const kind = named.length > 0 ? named.map(({ name }) => name) : ['zones'];
-    const words = typed.map((word) => word.toLowerCase().replace(/^weekly$/u, 'mon'));
+    const words = typed.map((word) =>
+      word
+        .toLowerCase()
+        .replace(/^weekly$/u, 'mon')
+        .replace(/^(?:every)?day$/u, 'daily'),
+    );
     const days = Object.keys(views.weekdayChoices).filter((day) =>
       words.some((word) => word === day || (/^[a-z]+days?$/u.test(word) && word.startsWith(day))),
     );
-    const [, hour, minutes = '00'] =
-      /(?:^| )([01]?\d|2[0-3])(?::([0-5]\d))?(?= |$)/u.exec(words.join(' ')) ?? [];
+    const [, hour = '9', minutes = '00', half] =
+      /(?:^| )([01]?\d|2[0-3])(?::([0-5]\d))?(?: ?([ap])m)?(?= |$)/u.exec(words.join(' ')) ?? [];
+    const at = half === undefined ? Number(hour) : (Number(hour) % 12) + (half === 'p' ? 12 : 0);
     return {
       kind,
       target: zones.map((id) => `zone:${id}`),
-      time: `${hour?.padStart(2, '0') ?? '09'}:${minutes}`,
+      time: `${String(at).padStart(2, '0')}:${minutes}`,
       days: days.length > 0 ? days : ['workdays'],
     };
   },
