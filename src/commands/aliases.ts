@@ -95,7 +95,7 @@ const sentences = String.raw`
   who (?:did|deleted|removed|set|approved|denied) .* → audit changes
   (?:set )?variable (\d+) (?:of|in) (?:script )?(\d+) → variable $2 $1
   (?:take|roll|put|change|go) (?:it |that |this )?back(?: .*)? → variable undo
-  (?:delete|remove) (?=.*\b(?:volume|app)\b)(?:volume )?(\S+) (?:of|from|in) (?:app )?(\S+) → volume delete $2 $1
+  (?:delete|remove) (?=.*\b(?:volume|app)\b)(?:volume )?(\S+) (?:of|from|in) (?:app )?(.+) → volume delete $2 $1
   (?:delete|remove|wipe|drop) (?:my )?(\S+ )?volumes?( \S+)? → volume delete $1$2
   (?:delete|remove) (\S*\d\S{5,}) (\S+) → volume delete $1 $2
   (?:tell|let|notify|warn|alert|ping|wake) \S+ (?:know |up )?(?:when|if|once|of|before)( .*) → alert new$1

@@ -171,6 +171,22 @@ export function resolveId(kind: NamedKind, { list }: Words, { names, person }: C
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
+/** `checkout v2 12` → `checkout v2`, `12`, where that is a name. The shortest one counts. */
+export async function joinName(
+  kind: NamedKind,
+  words: readonly string[],
+  { names, person }: Context,
+): Promise<readonly string[]> {
+  for (const length of words.slice(0, mostNameWords).keys()) {
+    const name = words.slice(0, length + 1).join(' ');
+    const isKnown = looksLikeId(name) || (await names.resolve(person, kind, name)) !== name;
+    if (isKnown) return [name, ...words.slice(length + 1)];
+  }
+  return words;
+}
+
+const mostNameWords = 6;
+
 /** A name counts only if the CDN knows no app with that ID. */
 export async function resolveAppToDelete(typed: string, context: Context): Promise<string> {
   const id = await context.names.resolve(context.person, 'app', typed);

@@ -149,6 +149,7 @@ volume delete a1b2c3 my-data-volume ← delete my-data-volume of app a1b2c3
 volume delete app0worker00002 old-cache ← delete app0worker00002 old-cache / remove app0worker00002
   old-cache
 volume delete checkout data ← remove volume data from app checkout
+volume delete checkout v2 data ← delete volume data of checkout v2
 volume delete data ← wipe volume data
 volume delete old-cache ← delete the volume old-cache / remove the old-cache volume
 whoami ← My permissions / am I an admin? / am i allowed / my permissions / permissions / status / who am

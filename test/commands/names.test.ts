@@ -104,6 +104,28 @@ test('an id with zeros before it is the same one, in names, answers and forms', 
   expect(forms[1]).toBe(forms[0]);
 });
 
+test('a name of several words is found without quotes, and an id before it', async () => {
+  await ask(alice, 'name script 304 checkout v2');
+  await ask(alice, `name app ${appIds.idle} checkout v2`);
+  await ask(alice, 'name shield 504 Black Friday');
+  const fields: [string, string, string[]][] = [
+    ['variable checkout v2', 'variables:submit', ['304']],
+    ['variable Checkout V2 12', 'variables:submit', ['304', '12']],
+    ['variable 301 12', 'variables:submit', ['301', '12']],
+    ['volume delete checkout v2 data-1', 'volumes:submit', [appIds.idle, 'data-1']],
+    ['export black friday last 6h', 'event-logs:submit', ['504']],
+  ];
+  for (const [words, form, ids] of fields) {
+    await openForm(words, form);
+    const filled = (shown: object): boolean => ids.every((id) => JSON.stringify(shown).includes(`"${id}"`));
+    expect(await alice.waitForModal(({ state }) => filled(state))).toBeDefined();
+    await alice.closeModal();
+  }
+  await ask(alice, 'zones script:checkout v2');
+  await alice.waitForMessage(/with the script 304/u);
+  await ask(alice, `name app ${appIds.idle} none`);
+});
+
 test('only the giver or an admin changes a name', async () => {
   await ask(bob, `name app ${appIds.idle} spare`);
   await ask(alice, `name app ${appIds.idle} idle`);

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import { type EventLogFilter, endsTooEarly, findOldestEnd } from '../../api/event-logs.ts';
 import { UserError } from '../../errors.ts';
-import { trimZeros } from '../../lib/names.ts';
+import { toNameKey, trimZeros } from '../../lib/names.ts';
 import { hourMs, minuteMs } from '../../lib/time.ts';
 import { findSecretKinds } from '../../secrets/scanner.ts';
 import { type FormResult, say } from '../../views/blocks/blocks.ts';
@@ -16,6 +16,7 @@ import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { assertMayPost, findPlace, splitTarget } from '../share.ts';
 import { toWords, type Words } from '../words.ts';
+import { quoteName } from '../zones/lookup.ts';
 
 const mostListed = 10;
 const opening = renderSkeleton(forms.title, 'Opening the form…');
@@ -41,7 +42,13 @@ function isList({ list }: Words): boolean {
 
 /** From typed words: `501 last 6h in #ops`. Unreadable parts keep their default, and the form says why. */
 async function fillForm(words: Words, context: Context): Promise<forms.ExportForm> {
-  const { words: typed, target } = splitTarget(putPlaceLast(words)) ?? { words, target: undefined };
+  const { words: line, target } = splitTarget(putPlaceLast(words)) ?? { words, target: undefined };
+  const known = await context.names.known(context.person, 'shield');
+  const called = new Set(known.map(({ name = '' }) => toNameKey(name)));
+  const typed = toWords(
+    line.raw,
+    quoteName(line.tokens, (text) => called.has(toNameKey(text))),
+  );
   const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };
   const problems: string[] = [];
@@ -100,15 +107,9 @@ async function findZone(
   words: readonly string[],
   { names, person }: Context,
 ): Promise<{ readonly id: string; readonly unread: readonly string[] }> {
-  for (const length of new Set([words.length, 1])) {
-    const name = words
-      .slice(0, length)
-      .join(' ')
-      .replace(/^#(?=\d+$)/u, '');
-    const id = await names.resolve(person, 'shield', name);
-    if (/^\d+$/u.test(id)) return { id, unread: words.slice(length) };
-  }
-  return { id: '', unread: words };
+  const [first = '', ...unread] = words;
+  const id = await names.resolve(person, 'shield', first.replace(/^#(?=\d+$)/u, ''));
+  return /^\d+$/u.test(id) ? { id, unread } : { id: '', unread: words };
 }
 
 async function createForm({ person, people, now }: Context, shieldZoneId: string): Promise<forms.ExportForm> {

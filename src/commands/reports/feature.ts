@@ -337,7 +337,8 @@ function createForm<Kind extends ReportKind>(
     const all = typed.length > 0 && (await loadAllZones(context).catch(() => undefined));
     const zones = all ? all.zones : [];
     const tokens = typed.map((word) => ({ typed: word, text: word.replace(/[,;]+$/u, ''), value: word }));
-    const named = quoteName(tokens, new Set(zones.map(({ name }) => name.toLowerCase())));
+    const called = new Set(zones.map(({ name }) => name.toLowerCase()));
+    const named = quoteName(tokens, (text) => called.has(text.toLowerCase()));
     const words = named.map(({ text }) => text.toLowerCase());
     const names = new Set(words);
     const hosts = words.filter((word) => /\.\p{L}/u.test(word)).slice(0, mostHosts);

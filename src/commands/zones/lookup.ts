@@ -169,7 +169,10 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
     const isName = isForeign(token) && [...called].some((name) => name.includes(text.toLowerCase()));
     return isName ? { typed, text, value: text } : token;
   });
-  return toWords(words.raw, quoteName(tokens, called));
+  return toWords(
+    words.raw,
+    quoteName(tokens, (text) => called.has(text.toLowerCase())),
+  );
 }
 
 const timeWord = new RegExp(
@@ -188,19 +191,19 @@ async function searchTimeNames(list: readonly string[], context: Context): Promi
 }
 
 /** A pasted line may have thousands. */
-const mostNameWords = 20;
+const mostWords = 20;
 
 function writePlain(tokens: readonly Token[]): string {
   return tokens.flatMap(({ name, text }) => (name === undefined ? text : [])).join(' ');
 }
 
 /** The longest name that is several words, or a time. A time is a name only beside another time: `friday night 24h`. */
-export function quoteName(tokens: readonly Token[], names: ReadonlySet<string>): readonly Token[] {
-  for (let length = names.size > 0 ? Math.min(tokens.length, mostNameWords) : 0; length > 0; length -= 1)
+export function quoteName(tokens: readonly Token[], isName: (text: string) => boolean): readonly Token[] {
+  for (let length = tokens.length > mostWords ? 0 : tokens.length; length > 0; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
       const run = tokens.slice(at, at + length);
       const text = run.map((token) => token.text).join(' ');
-      if (!names.has(text.toLowerCase())) continue;
+      if (!isName(text)) continue;
       const isTime = isWholeTime(text);
       const others = writePlain(tokens.toSpliced(at, length));
       const isBesideTime = isWholeTime(others) && !isWholeTime(writePlain(tokens));

@@ -16,6 +16,7 @@ import {
 import * as views from '../../views/zones/zone.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
+import { joinName } from '../names.ts';
 import { noteErrors } from '../origin-errors/read.ts';
 import type { Words } from '../words.ts';
 import {
@@ -156,20 +157,21 @@ const zonesCommand: Command = {
     // A typed command reads the current list; buttons of the answer use what it read.
     context.zoneCache.forPerson(context.person).expire();
     const query = readZoneQuery(await readZoneNames(words, queryNames, context));
-    yield* listZones({ ...query, carried: await resolveNames(query.carried, context) }, context);
+    yield* listZones(await resolveNames(query, context), context);
   },
 };
 
-/** `app:checkout` → the app of that name. */
-async function resolveNames(
-  carried: lists.ZoneQuery['carried'],
-  { names, person }: Context,
-): Promise<lists.ZoneQuery['carried']> {
-  const resolve = async (kind: 'script' | 'app') => {
+/** `app:checkout v2` → the app of that name. */
+async function resolveNames(query: lists.ZoneQuery, context: Context): Promise<lists.ZoneQuery> {
+  let { carried, search } = query;
+  for (const kind of ['script', 'app'] as const) {
     const typed = carried[kind];
-    return typed === undefined ? {} : { [kind]: await names.resolve(person, kind, typed) };
-  };
-  return { ...carried, ...(await resolve('script')), ...(await resolve('app')) };
+    if (typed === undefined) continue;
+    const [name = typed, ...others] = await joinName(kind, [typed, ...search.split(' ')], context);
+    carried = { ...carried, [kind]: await context.names.resolve(context.person, kind, name) };
+    search = others.join(' ');
+  }
+  return { ...query, carried, search };
 }
 
 export const zones: Feature = {

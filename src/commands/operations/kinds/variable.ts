@@ -21,7 +21,7 @@ import {
 } from '../../../views/operations/describe.ts';
 import * as forms from '../../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../../define.ts';
-import { rememberUse } from '../../names.ts';
+import { joinName, rememberUse } from '../../names.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
 import {
   findNamedTargets,
@@ -181,10 +181,9 @@ const variableCommand: Command = {
   needs: 'change',
   modal: ({ text }) => (/^undo$/iu.test(text) ? undefined : forms.variableBusy),
   async load(words, context) {
-    const [typed, ...rest] = words.list;
-    if (typed === undefined) return forms.renderVariableForm({});
+    const [first] = words.list;
+    if (first === undefined) return forms.renderVariableForm({});
     const variables = { tenant: tenantId(context.person), kind: variableUpdate.name };
-    const [variable] = rest;
     const targets = await findNamedTargets(context.ledger, variables);
     // Case counts: names of variables differ by it.
     const find = (called: string, ofScript?: string) =>
@@ -192,7 +191,9 @@ const variableCommand: Command = {
         .filter(({ name }) => name === called)
         .map(({ path }) => readVariablePath(path))
         .find(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
-    const named = find(typed);
+    const named = find(first);
+    const [typed = first, ...rest] = named ? words.list : await joinName('script', words.list, context);
+    const [variable] = rest;
     if (rest.length > (named ? 0 : 1))
       throw new UserError(
         'Don’t type values into the command: others could read them.',

@@ -85,10 +85,13 @@ const volumeCommand: Command = {
   modal: ({ list: [verb = 'delete'] }) =>
     /^(?:delete|remove|rm)$/iu.test(verb) ? forms.volumeBusy : undefined,
   load: async (words, context) => {
-    const [, first, second] = words.list;
+    const [, first, ...others] = words.list;
+    const second = others.pop();
     // A single word with a dash in it is the ID of a volume: those of apps are letters and digits.
     const isVolume = second === undefined && first?.includes('-') === true;
-    const [typedApp, volumeId] = isVolume ? [undefined, first] : [first, second];
+    const [typedApp, volumeId] = isVolume
+      ? [undefined, first]
+      : [first && [first, ...others].join(' '), second];
     const appId = typedApp && (await resolveAppToDelete(typedApp, context));
     const named = appId ? await context.names.find(context.person, 'app', appId) : undefined;
     if (!appId || !volumeId) return forms.renderVolumeForm({ appId, volumeId }, named);
