@@ -16,7 +16,7 @@ import { assertAdminFor } from '../operations/propose.ts';
 import { createPeriodError, splitPeriod } from '../periods.ts';
 import { assertMayPost, findPlace, splitTarget } from '../share.ts';
 import { toWords, type Words } from '../words.ts';
-import { quoteName } from '../zones/lookup.ts';
+import { quoteNames } from '../zones/lookup.ts';
 
 const mostListed = 10;
 const opening = renderSkeleton(forms.title, 'Opening the form…');
@@ -47,7 +47,7 @@ async function fillForm(words: Words, context: Context): Promise<forms.ExportFor
   const called = new Set(known.map(({ name = '' }) => toNameKey(name)));
   const typed = toWords(
     line.raw,
-    quoteName(line.tokens, (text) => called.has(toNameKey(text))),
+    quoteNames(line.tokens, (text) => called.has(toNameKey(text))),
   );
   const form = await createForm(context, '');
   const clock = { now: context.now(), timeZone: form.timeZone ?? 'UTC' };

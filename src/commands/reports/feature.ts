@@ -31,7 +31,7 @@ import { assertAdminFor, createRefusal } from '../operations/propose.ts';
 import { assertReaders } from '../share.ts';
 import type { Words } from '../words.ts';
 import { hasHostname, readHost } from '../zones/hosts.ts';
-import { loadAllZones, quoteName } from '../zones/lookup.ts';
+import { loadAllZones, quoteNames } from '../zones/lookup.ts';
 import { createChangedError, undoMinutes } from './life.ts';
 import { isId } from './store.ts';
 
@@ -338,7 +338,7 @@ function createForm<Kind extends ReportKind>(
     const zones = all ? all.zones : [];
     const tokens = typed.map((word) => ({ typed: word, text: word.replace(/[,;]+$/u, ''), value: word }));
     const called = new Set(zones.map(({ name }) => name.toLowerCase()));
-    const named = quoteName(tokens, (text) => called.has(text.toLowerCase()));
+    const named = quoteNames(tokens, (text) => called.has(text.toLowerCase()));
     const words = named.map(({ text }) => text.toLowerCase());
     const names = new Set(words);
     const hosts = words.filter((word) => /\.\p{L}/u.test(word)).slice(0, mostHosts);

@@ -128,8 +128,11 @@ export const compare: Feature = {
         return names.length < 2 ? renderCompareForm(names[0]) : undefined;
       },
       async run(words, context) {
-        const { names, all } = readSides(words);
-        const [first = '', second] = names.length > 2 ? await findPair(names, context) : names;
+        if (readSides(words).names.length > 2) await loadAllZones(context);
+        const { names, all } = readSides(await readZoneNames(words, ['page'], context));
+        const [first = '', second, ...others] = names;
+        if (others.length > 0)
+          throw new UserError('Only two zones can be compared at a time.', 'Type `/cdn compare shop docs`.');
         if (second === undefined)
           throw new UserError('The second zone is missing.', 'Type both: `/cdn compare shop docs`.');
         const behind = all ? 'all' : '';
@@ -170,21 +173,6 @@ function readSides({ tokens }: Words) {
     else sides.at(-1)?.push(word);
   const named = sides.filter((words) => words.length > 0).map((words) => words.join(' '));
   return { names: named.length > 1 ? named : sides.flat(), all };
-}
-
-async function findPair(words: readonly string[], context: Context): Promise<readonly string[]> {
-  const places = words.length > 8 ? [] : words.slice(1).map((_, at) => at + 1);
-  await loadAllZones(context);
-  const pairs = await Promise.all(
-    places.map(async (at) => {
-      const names = [words.slice(0, at), words.slice(at)].map((part) => part.join(' '));
-      const found = await Promise.all(names.map((name) => lookUpZone(name, context)));
-      return found.every(({ kind }) => kind === 'one') ? [names] : [];
-    }),
-  );
-  const [pair, ...more] = pairs.flat();
-  if (pair && more.length === 0) return pair;
-  throw new UserError('Only two zones can be compared at a time.', 'Type `/cdn compare shop docs`.');
 }
 
 async function compareZones(

@@ -171,7 +171,7 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
   });
   return toWords(
     words.raw,
-    quoteName(tokens, (text) => called.has(text.toLowerCase())),
+    quoteNames(tokens, (text) => called.has(text.toLowerCase())),
   );
 }
 
@@ -194,11 +194,12 @@ async function searchTimeNames(list: readonly string[], context: Context): Promi
 const mostWords = 20;
 
 function writePlain(tokens: readonly Token[]): string {
-  return tokens.flatMap(({ name, text }) => (name === undefined ? text : [])).join(' ');
+  return tokens.flatMap(({ name, quoted, text }) => (name || quoted ? [] : text)).join(' ');
 }
 
-/** The longest name that is several words, or a time. A time is a name only beside another time: `friday night 24h`. */
-export function quoteName(tokens: readonly Token[], isName: (text: string) => boolean): readonly Token[] {
+/** The names that are several words, or a time. A time is a name only beside another time: `friday night 24h`. */
+export function quoteNames(typed: readonly Token[], isName: (text: string) => boolean): readonly Token[] {
+  let tokens = typed;
   for (let length = tokens.length > mostWords ? 0 : tokens.length; length > 0; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
       const run = tokens.slice(at, at + length);
@@ -208,7 +209,7 @@ export function quoteName(tokens: readonly Token[], isName: (text: string) => bo
       const others = writePlain(tokens.toSpliced(at, length));
       const isBesideTime = isWholeTime(others) && !isWholeTime(writePlain(tokens));
       if (isTime ? isBesideTime : length > 1)
-        return tokens.toSpliced(at, length, { typed: text, text, value: text, quoted: true });
+        tokens = tokens.toSpliced(at, length, { typed: text, text, value: text, quoted: true });
     }
   return tokens;
 }

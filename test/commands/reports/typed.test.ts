@@ -10,6 +10,7 @@ const zones = [
   zone({ Id: 102, Name: 'web-app', Hostnames: [host] as never }),
   zone({ Id: 103, Name: 'Black Friday' }),
   zone({ Id: 104, Name: 'charges' }),
+  zone({ Id: 105, Name: 'Cyber Monday' }),
 ];
 
 const typedLines = `
@@ -30,6 +31,7 @@ charges 104 ← alert new charges
 errors 104 ← alert new charges failing
 errors 102 ← alert new web-app failing / alert new errors web-app / alert new app.example.com failing
 errors 103 ← alert new Black Friday failing
+errors 103 105 ← alert new Cyber Monday and Black Friday failing
 errors 101 102 ← alert new errors shop, web-app
 zones workdays 09:00 ← digest new
 errors 101 daily 09:00 ← daily digest of errors of shop / digest new errors shop every day

@@ -22,6 +22,7 @@ const zones = [
   zone({ Id: 310, Name: 'weekend shop' }),
   zone({ Id: 311, Name: 'studio at one' }),
   zone({ Id: 312, Name: 'friday night' }),
+  zone({ Id: 313, Name: '24h' }),
   zone({ Id: 7, Name: 'seven' }),
 ];
 
@@ -86,10 +87,12 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       expect(readText(await ask(`zone ${typed}`))).toContain('*shop*');
     for (const typed of [
       'my old images 303',
+      'my old images Black Friday',
+      'studio at one shop: big images all',
       'video:live and my old images',
       '“my old images” vs video:live',
     ])
-      expect(readText(await ask(`compare ${typed}`))).toMatch(/\*(?:my old|video)/u);
+      expect(readText(await ask(`compare ${typed}`))).toMatch(/\*(?:my old|video|studio)/u);
     for (const typed of [
       'errors for shop',
       'errors of the zone shop',
@@ -105,7 +108,7 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       'friday night',
       'week 47',
     ])
-      for (const command of [`errors ${typed} yesterday`, `errors yesterday ${typed}`])
+      for (const command of [`errors ${typed} yesterday`, `errors yesterday ${typed}`, `errors ${typed} 24h`])
         expect(readText(await ask(command))).toContain(`in ${typed}*`);
     for (const typed of ['errors friday night', 'errors shop last friday', 'errors shop week 46'])
       expect(readText(await ask(typed))).not.toMatch(/in (?:friday|week|Black)/u);
