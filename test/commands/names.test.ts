@@ -121,8 +121,8 @@ test('a name of several words is found without quotes, and an id before it', asy
     expect(await alice.waitForModal(({ state }) => filled(state))).toBeDefined();
     await alice.closeModal();
   }
-  await ask(alice, 'zones script:checkout v2');
-  await alice.waitForMessage(/with the script 304/u);
+  await ask(alice, 'zones app:checkout v2');
+  await alice.waitForMessage(new RegExp(`of the app ${appIds.idle}`, 'u'));
   await ask(alice, `name app ${appIds.idle} none`);
 });
 
