@@ -169,12 +169,10 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         }
         await rows.execute();
         if (zone) {
-          const row = { tenant, channel, zone_id: zone.id, zone_name: zone.name };
-          const set = { ...row, set_by: person.userId, set_at: now() };
+          const set = { zone_id: zone.id, zone_name: zone.name, set_by: person.userId, set_at: now() };
           await trx
             .insertInto('channel_zones')
-            .values(set)
-            .onConflict((conflict) => conflict.columns(['tenant', 'channel']).doUpdateSet(set))
+            .values({ tenant, channel, ...set })
             .execute();
         }
         const detail = { channel, zone: zone?.id ?? 'none' };

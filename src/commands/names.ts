@@ -39,7 +39,7 @@ const nameCommand: Command = {
       );
     // A name that reads so is typed in quotes.
     const isRemoval = words.length === 1 && /^none$/iu.test(words[0] ?? '') && !quoted[2];
-    return giveTyped({ kind, id, name: isRemoval ? '' : words.join(' ') }, context);
+    return giveName({ kind, id, name: isRemoval ? '' : words.join(' ') }, context);
   },
 };
 
@@ -87,19 +87,13 @@ const fields = z
   })
   .transform((given) => (given.kind === 'app' ? given : { ...given, id: trimZeros(given.id) }));
 
-interface Given extends z.output<typeof fields> {
-  readonly was?: string | null | undefined;
-}
-
-async function giveTyped(typed: object, context: Context, was?: string | null): Promise<Message> {
+async function giveName(typed: object, context: Context, was?: string | null): Promise<Message> {
   const { data, error } = fields.safeParse(typed);
-  if (data) return giveName({ ...data, was }, context);
-  throw new UserError(error.issues[0]?.message ?? 'I can’t use this name.', 'Type `/cdn name` for a form.');
-}
-
-async function giveName({ kind, id, name, was }: Given, context: Context): Promise<Message> {
+  if (!data)
+    throw new UserError(error.issues[0]?.message ?? 'I can’t use this name.', 'Type `/cdn name` for a form.');
+  const { kind, id } = data;
   const { names, person } = context;
-  const given = { kind, id, name: name || undefined, was };
+  const given = { kind, id, name: data.name || undefined, was };
   const before = await names.find(person, kind, id);
   const refusal =
     given.name === undefined ? undefined : await findConflict(given.name, { kind, id }, context);
@@ -135,8 +129,8 @@ export const namesFeature: Feature = {
       id: 'names:undo',
       needs: 'read',
       run(value, context) {
-        const { was, ...before } = JSON.parse(value) as Given;
-        return giveTyped(before, context, was);
+        const { was, ...before } = JSON.parse(value) as { readonly was?: string | null };
+        return giveName(before, context, was);
       },
     },
   ],

@@ -203,10 +203,7 @@ export function createSend(cdn: CdnOptions, key: Secret, signal?: AbortSignal, b
         // A bare string explains a failure only with an error status.
         return kind === 'none' || typeof body === 'string' ? fail('unexpected') : fail('refused', facts);
       },
-      reportDrift({ wrong, missing, unknown }) {
-        if (wrong.length + missing.length + unknown.length > 0)
-          cdn.onDrift?.({ operation, wrong, missing, unknown });
-      },
+      reportDrift: (found) => cdn.onDrift?.({ operation, ...found }),
     };
 
     async function* chunks(): AsyncGenerator<Uint8Array, void> {

@@ -437,7 +437,6 @@ async function sumRecentErrors(
     .select(['zone_id', 'day', 'body'])
     .where((is) => is.and({ ...ofPerson(person), fingerprint }))
     .where('day', '>=', toUtcDay(since))
-    .where('read_at', '>', since)
     .execute();
   const sums = new Map<string, number>();
   for (const { zone_id: zone, day, body: stored } of rows) {
