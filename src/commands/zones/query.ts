@@ -11,7 +11,6 @@ import {
   zoneFilters,
   zoneSorts,
 } from '../../views/zones/list.ts';
-import { quoteWord } from '../../views/zones/rows.ts';
 import { findClosest } from '../did-you-mean.ts';
 import { parseWords, type Token, type Words, withoutFirst } from '../words.ts';
 import { hasHostname, readHost } from './hosts.ts';

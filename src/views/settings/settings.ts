@@ -32,7 +32,7 @@ import {
 } from '../blocks/blocks.ts';
 import { button, commandButton, confirmation } from '../blocks/buttons.ts';
 import { cannotReadGroups, missingScopeLines } from '../blocks/failure.ts';
-import { agree, andMore, formatCount, formatDuration, formatMoment, pluralize } from '../blocks/format.ts';
+import { agree, formatCount, formatDuration, formatMoment, pluralize } from '../blocks/format.ts';
 import {
   channelSelect,
   checkbox,
