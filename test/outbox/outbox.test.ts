@@ -381,25 +381,6 @@ describe('a channel', () => {
 });
 
 describe('a refusal that passes', () => {
-  test('is tried again with growing pauses, in the same place', async () => {
-    harness.slack.script.fail('chat.postMessage', 'team_added_to_org', 4);
-    await put('one', { to: { places: [ops, alice] } });
-    await run(13);
-    expect(findCalls('chat.postMessage')).toHaveLength(3);
-    await run(30);
-    expect(findCalls('chat.postMessage')).toHaveLength(5);
-    expect(read()).toEqual([['one', undefined]]);
-    expect(ended).toMatchObject([{ state: 'sent', place: ops }]);
-  });
-
-  test('for as long as the pauses that Slack asks for: the next place gets the message', async () => {
-    for (let nth = 0; nth < 6; nth += 1) harness.slack.script.rateLimit('chat.postMessage', 12);
-    await put('one', two);
-    await run(150);
-    expect(ended).toMatchObject([{ state: 'sent', place: alice, code: 'ratelimited' }]);
-    expect(findCalls('chat.postMessage')).toHaveLength(7);
-  });
-
   test('where no other place takes the message: the first one gets it later', async () => {
     for (let nth = 0; nth < 6; nth += 1) harness.slack.script.rateLimit('chat.postMessage', 12);
     harness.slack.script.fail('chat.postMessage', 'user_disabled', 1);
@@ -426,14 +407,6 @@ describe('a refusal that passes', () => {
     expect(channels.slice(5)).toEqual([ops, alice, ops]);
     expect(ended).toMatchObject([{ state: 'sent', place: ops, code: undefined }]);
     expect(harness.slack.as(alice, ops).messages()[0]?.reads).toBe('one');
-  });
-
-  test('ends when the message is out of date', async () => {
-    harness.slack.script.fail('chat.postMessage', 'accesslimited', 100);
-    await put('one', { expiresAt: new Date(at + 100_000) });
-    await run(101);
-    expect(ended).toMatchObject([{ state: 'dead', reason: 'expired', code: 'accesslimited' }]);
-    expect(findCalls('chat.postMessage').length).toBeLessThan(8);
   });
 });
 
@@ -624,16 +597,6 @@ describe('pace', () => {
     expect(read()).toHaveLength(2);
     await run(3);
     expect(read().map(([text]) => text)).toEqual(['0', '1', '2', '3', '4']);
-  });
-
-  test('stops for all channels of a workspace while Slack asks for a pause', async () => {
-    harness.slack.script.rateLimit('chat.postMessage', 10);
-    await put('one');
-    await put('two', { to: { places: [alice] } });
-    await run(9);
-    expect(findCalls('chat.postMessage')).toHaveLength(1);
-    await run(5);
-    expect(ended.map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
 });
 
