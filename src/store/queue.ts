@@ -220,7 +220,11 @@ export function createQueue(options: {
       );
       boss.on('warning', ({ message }) => log.warn({ reason: message }, 'job queue warning'));
       await withCreateRights(database.db, async () => {
-        await boss.start();
+        // Another process created its schema at that moment.
+        await boss.start().catch((error: { code?: unknown }) => {
+          if (error.code !== '23505') throw error;
+          return boss.start();
+        });
         started = boss;
         await settleQueues(boss, jobs);
         await indexJobIds(database.db);

@@ -221,7 +221,7 @@ function readOwner({ user_id: id, team_id: teamId, team, user, event }: Body): O
 const busy = 'The bot is busy: too many requests are waiting. Nothing was done; try again in a moment.';
 
 /** Notices on their way at once, and people who wait for theirs: behind a slow Slack they must not pile up. */
-const mostNotices = 8;
+const mostNotices = 32;
 const mostToTell = 1_000;
 
 /** Refuses a delivery in its acknowledgement; where that shows nothing, its person gets one notice a minute. */

@@ -476,3 +476,23 @@ describe.each(engines.both)('tenants share the workers, on $name', ({ skip, empt
     await expect.poll(findGroups, patient).toEqual([{ group_id: 'T0ACME000' }, { group_id: 'T0ACME000' }]);
   });
 });
+
+test.skipIf(engines.postgres.skip)(
+  'a queue whose tables another process creates at that moment starts a moment later',
+  async () => {
+    const { open } = await engines.postgres.createLocation();
+    const [own, other] = [await open(), await open()];
+    const { job } = createCountingJob();
+    await sql`drop schema pgboss cascade`.execute(own.db);
+    let starting: Promise<Queue> | undefined;
+    await other.db.transaction().execute(async (trx) => {
+      await sql`create schema pgboss`.execute(trx);
+      starting = startQueue(own, [job], { work: false });
+      const waiting = sql`select pid from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await waiting.execute(other.backgroundDb)).rows).toHaveLength(1);
+    });
+    await (await starting)?.enqueue(job, { n: 1 });
+    expect(await listJobs(own)).toHaveLength(1);
+  },
+);
