@@ -29,7 +29,13 @@ export type Accounts = ReturnType<typeof createAccountReads>;
 const recentMs = 60_000;
 /** Of all results together, in zones of a list: about 12 MB. A list of more zones is not kept here. */
 const maxSize = 20_000;
-const smallSize = 10;
+
+/** Lists by their length, errors by what they say of themselves. */
+function sizeOfResult(result: object): number {
+  const { zones, size } = result as { readonly zones?: unknown; readonly size?: number };
+  const list = Array.isArray(zones) ? zones : result;
+  return size ?? (Array.isArray(list) ? list.length : 10);
+}
 
 /** After a key is replaced nothing is shared with before. */
 export function createAccountReads(options: {
@@ -41,12 +47,7 @@ export function createAccountReads(options: {
   readonly now: () => Date;
 }) {
   const { cdn, keyStore, settingsHistory, zoneLists, db, now } = options;
-  const results = createCache<{ readonly value: unknown; readonly size: number }>({
-    now,
-    maxSize,
-    sizeOf: ({ size }) => size,
-    ttlMs: recentMs,
-  });
+  const results = createCache<object>({ now, maxSize, sizeOf: sizeOfResult, ttlMs: recentMs });
   /** A list that was requested before the last drop is not shared. */
   let drops = 0;
 
@@ -68,35 +69,26 @@ export function createAccountReads(options: {
     };
     const owner = personKey(person);
     const own = isFresh ? randomUUID() : '';
-    const read = async <T>(
+    const read = async <T extends object>(
       operation: string,
       id: string,
       start: (client: CdnClient) => Promise<T>,
-      sizeOf: (value: T) => number = () => smallSize,
     ): Promise<T> => {
-      const load = async () => {
-        const value = await start(cdn.withKey(key, signal, counted));
-        return { value, size: sizeOf(value) };
-      };
+      const load = () => start(cdn.withKey(key, signal, counted));
       try {
         const shared = [owner, version, operation, id, own].join('\n');
-        return (await results.load(shared, load, { signal })).value as T;
+        return (await results.load(shared, load, { signal })) as T;
       } catch (error) {
         throw signal.aborted ? new ApiError({ code: 'cancelled', operation, sent: true }) : error;
       }
     };
     const readZones = () =>
-      read(
-        'List Pull Zones',
-        '',
-        async ({ pullZones }) => {
-          const [takenAt, before] = [now(), drops];
-          const list = await pullZones.all();
-          if (drops === before) zoneLists.set(owner, { ...list, takenAt }, version);
-          return list;
-        },
-        ({ zones }) => zones.length,
-      );
+      read('List Pull Zones', '', async ({ pullZones }) => {
+        const [takenAt, before] = [now(), drops];
+        const list = await pullZones.all();
+        if (drops === before) zoneLists.set(owner, { ...list, takenAt }, version);
+        return list;
+      });
     return {
       pullZones: {
         async all(): Promise<ZoneList> {
@@ -106,12 +98,7 @@ export function createAccountReads(options: {
         },
         /** The answer carries private keys, which are dropped unread: only for those who ask for it. */
         certificates: () =>
-          read(
-            'List Pull Zones',
-            'certificates',
-            ({ pullZones }) => pullZones.certificates(),
-            (certificates) => certificates.length,
-          ),
+          read('List Pull Zones', 'certificates', ({ pullZones }) => pullZones.certificates()),
       },
       apps: {
         summary: (id: string) => read('Get Application Usage Summary', id, ({ apps }) => apps.summary(id)),
@@ -126,7 +113,6 @@ export function createAccountReads(options: {
           'Get origin error logs',
           since === undefined ? zoneId : `${zoneId} from ${toUtcDay(new Date(since))}`,
           ({ originErrors }) => readErrorDays({ db, now, person, fingerprint, originErrors }, zoneId, since),
-          ({ size }) => size,
         ),
       /** With the zones that this process showed the person last. */
       async knownZones(): Promise<KnownOfZones> {
