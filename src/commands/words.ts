@@ -187,14 +187,15 @@ const around = new RegExp(
 );
 const emphasis = /(?<=^|\s)(?<mark>[*_~]+)(?<inner>[^\s*~](?:[^*~]*[^\s*~])?)\k<mark>(?=[\s,!?]|$)/gu;
 
-// These patterns look at each character of a longer line many times.
+// These patterns look at each character of a line many times: a thousand took 0.4 s, layer by layer.
 const longestDecorated = 1_000;
+const mostLayers = 20;
 
 /** Takes away how people address the bot, greet it and decorate a line. */
 export function stripDecoration(line: string): string {
   if (line.length > longestDecorated) return line;
   let words = line;
-  for (let last = ''; last !== words; ) {
+  for (let last = '', layer = 0; last !== words && layer < mostLayers; layer += 1) {
     last = words;
     words = words
       .replace(before, '')

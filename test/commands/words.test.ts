@@ -148,6 +148,11 @@ test('words keep what belongs to them', () => {
     expect(stripDecoration(line)).toBe('errors shop');
 });
 
+test('layers of decoration come off, but not hundreds of them: each costs a look at the whole line', () => {
+  expect(stripDecoration(`${'— '.repeat(15)}errors shop`)).toBe('errors shop');
+  expect(stripDecoration(`${'— '.repeat(450)}errors shop`)).toHaveLength(871);
+});
+
 test('a huge paste is read quickly', async () => {
   const started = performance.now();
   for (const part of ['a', '"a ', '<a ', 'a:', '<', '“']) parseWords(part.repeat(100_000));
