@@ -302,6 +302,9 @@ export async function countDay(
       else counts.set(Math.floor(moment / bucketMs), (counts.get(Math.floor(moment / bucketMs)) ?? 0) + 1);
     },
   );
+  // A log does not lose its entries: an empty one after others was not given whole.
+  if (before && codes.size === 0 && Object.keys(before.codes).length > 0)
+    return { ...before, readAt, hasMore: true };
   const noticed: Record<string, number> = { ...before?.noticed };
   for (const code of codes.keys()) noticed[code] ??= isNew ? readAt : 0;
   return {

@@ -441,7 +441,9 @@ export function advance(
   const unread = new Set([...(seen.unread ?? []), ...unlisted]);
   const ids = new Set(seen.parts.map(({ id }) => id));
   // A part of which nothing is known now fires as it did last.
-  const kept = open?.parts.filter(({ id, calm }) => calm === 0 && unread.has(id) && !ids.has(id)) ?? [];
+  const kept = (open?.parts ?? [])
+    .filter(({ id, calm }) => calm === 0 && unread.has(id) && !ids.has(id))
+    .map((part) => ({ ...part, text: part.text.replace(lastKnown, '') + lastKnown }));
   const firing = [...seen.parts, ...kept];
   const recent = [...before, firing.length > 0].slice(-Math.max(damping.open[1], damping.close));
   const none = { recent, joined: [], left: [] };
@@ -464,6 +466,7 @@ export function advance(
 }
 
 const gone = ' (gone)';
+const lastKnown = ' (last known)';
 
 /** Under the names of now; a part whose zone is gone says so, since that is no recovery. */
 function renameParts(open: IncidentFigures, { parts, isGone }: Observation<unknown>): IncidentFigures {

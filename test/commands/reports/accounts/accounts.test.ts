@@ -334,6 +334,14 @@ describe('one download of a day', () => {
     expect([sumOf(day), day.undated]).toEqual([2, 1]);
   });
 
+  test('keeps what was there where the log is empty now, as a part', async () => {
+    const before = await countLog([entry('1', start)]);
+    const day = await countLog([], { before });
+    expect([sumOf(day), day.hasMore]).toEqual([1, true]);
+    const none = await countLog([], { before: await countLog([]) });
+    expect(none.hasMore).toBe(false);
+  });
+
   test('counts codes beyond forty as no code', async () => {
     const day = await countLog(Array.from({ length: 50 }, (_, nth) => entry(`${nth}`, start, `code-${nth}`)));
     expect(Object.keys(day.codes)).toHaveLength(41);

@@ -168,6 +168,15 @@ test.each([
   ['what cannot be judged opens nothing', [{ unread: ['a'] }], ['nothing']],
 ])('%s', (_, looks, moves) => expect(describeMoves(looks)).toEqual(moves));
 
+test('a part that cannot be judged now shows that its text is the last known one', () => {
+  const texts: unknown[] = [];
+  const looks = [['a'], [], [], ['a']].map((wrong) => ({ wrong, unread: ['a'], value: undefined }));
+  run(looks, { damping: { open: [1, 1], close: 2 }, isEvent: false }, ({ step }) =>
+    texts.push(step.move === 'nothing' ? undefined : step.figures.parts[0]?.text),
+  );
+  expect(texts).toEqual(['wrong', 'wrong (last known)', 'wrong (last known)', 'wrong']);
+});
+
 test('what has happened stays in the message of an event, which ends by itself', () => {
   const looks = [['a'], ['b'], [], ['b'], [], []].map((wrong) => ({ wrong }));
   const update = 'update b a';
