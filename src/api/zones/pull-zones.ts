@@ -98,8 +98,10 @@ export function createPullZones(send: Send, { account, loads, signal }: Sharing)
         createReadSummary(),
         (count) => count > smallPage,
       );
-      const isFull = total === undefined ? kept.length + skipped >= smallPage : kept.length + skipped < total;
-      return { zones: kept, skipped, total, more: more ?? isFull, account };
+      const zones = [...Map.groupBy(kept, ({ id }) => id).values()].flatMap(([first]) => first ?? []);
+      const isFull =
+        total === undefined ? kept.length + skipped >= smallPage : zones.length + skipped < total;
+      return { zones, skipped, total, more: more ?? isFull, account };
     },
 
     /** Every zone. Everybody with the same key shares the read. */

@@ -17,6 +17,8 @@ test('the first page is one small request, and the whole of a small account', as
   expect(first.zones.map(({ id }) => id)).toEqual(numbers(1, 10).map(String));
   const small = await startStubCdn(answerAccount(10));
   expect(await small.client().pullZones.firstPage()).toMatchObject({ total: 10, more: false });
+  const twice = await startStubCdn(() => [makeZone(1), makeZone(2), makeZone(1)]);
+  expect((await twice.client().pullZones.firstPage()).zones.map(({ id }) => id)).toEqual(['1', '2']);
 });
 
 test('a zone is found whole, and reading stops there', async () => {

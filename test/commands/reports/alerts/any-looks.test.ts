@@ -172,7 +172,7 @@ test('a part that cannot be judged now shows that its text is the last known one
   const texts: unknown[] = [];
   const looks = [['a'], [], [], ['a']].map((wrong) => ({ wrong, unread: ['a'], value: undefined }));
   run(looks, { damping: { open: [1, 1], close: 2 }, isEvent: false }, ({ step }) =>
-    texts.push(step.move === 'nothing' ? undefined : step.figures.parts[0]?.text),
+    texts.push(step.figures?.parts[0]?.text),
   );
   expect(texts).toEqual(['wrong', 'wrong (last known)', 'wrong (last known)', 'wrong']);
 });
