@@ -71,7 +71,7 @@ export function createEventLogs(send: Send, now: () => number = Date.now) {
 
 const maxRefusalLength = 65_536;
 const documentStart = /^\s*[{<]/u;
-const separator = /\S\s*[,;\t\n]/u;
+const separator = /\S\s*[,;\t\n]|^\s*\[\s*[[{]/u;
 
 async function readFileReply(reply: Reply) {
   const { headers } = reply;

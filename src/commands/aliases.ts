@@ -81,7 +81,7 @@ const sentences = String.raw`
   (?:is |are )?(?:everything|all) ${isFine} → zones only:attention
   how(?: is| are|'s) (?:everything|we|things)(?: doing| going)? → zones only:attention
   (?:is|are) (?!bunny)(\S+) ${isFine} → errors $1
-  why is (status|errors|week) (?:failing|down|slow|broken)( .*)? → errors "$1"$2
+  why is (status|errors|week|help|info|open|update) (?:failing|down|slow|broken)( .*)? → errors "$1"$2
   (?:status|how is|how's)(?: of)? (?!page|my )(?:zone )?(.+?)(?: doing)? → zone $1
   top \d+(?: zones)? → zones sort:bandwidth
   zones? (?:without|with no|missing) (logging|certificate)s? → zones only:no-$1

@@ -53,7 +53,7 @@ test('a file arrives as it is sent, byte for byte, and without a length where no
 });
 
 test('a header alone is a file, and so is a JSON list of rows', async () => {
-  for (const body of ['a,b', 'time\nnow', '[{"ip":"203.0.113.7","action":"blocked"}]']) {
+  for (const body of ['a,b', 'time\nnow', '[{"ip":"203.0.113.7","action":"blocked"}]', '[{"a":1}]']) {
     const { file } = await exportRows((_, response) => sendBody(response, 200, body));
     expect(await new Response(file.body).text()).toBe(body);
   }

@@ -78,6 +78,7 @@ errors last week ← last week
 errors monday ← monday
 errors prod ← prod is down
 errors status ← why is status down
+errors help ← why is help failing
 errors shop 502 ← shop is giving 502 / 502 shop / lots of 502 on shop / shop 502s / why is shop returning
   502
 errors shop 5xx ← 5xx on shop / shop 5xx

@@ -135,7 +135,7 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };
   const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
-  const parts = host.split(/\s+/u);
+  const parts = host.split(/[\s,;]+/u);
   const named = names
     .filter((one) => (isId ? one.includes(host) : parts.includes(one.toLowerCase())))
     .slice(0, 3);

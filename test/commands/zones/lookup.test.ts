@@ -144,6 +144,12 @@ test('of two zones with one name both are offered, whether the list is known or 
   expect([unknown, await count()]).toEqual([2, 2]);
 });
 
+test('each zone of a typed list is offered', async () => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  const found = await lookUpZone('shop, media;api', harness.person().context);
+  expect(found).toMatchObject({ kind: 'none', near: ['shop', 'api', 'media'] });
+});
+
 test('a zone that is not found may be one of those that could not be read', async () => {
   await using harness = await createCommandHarness({ zones: 4 });
   Object.assign(harness.cdn.data.zones[0] ?? {}, { Id: 'no number' });
