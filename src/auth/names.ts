@@ -170,10 +170,8 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         await rows.execute();
         if (zone) {
           const set = { zone_id: zone.id, zone_name: zone.name, set_by: person.userId, set_at: now() };
-          await trx
-            .insertInto('channel_zones')
-            .values({ tenant, channel, ...set })
-            .execute();
+          const inserted = trx.insertInto('channel_zones').values({ tenant, channel, ...set });
+          await inserted.execute();
         }
         const detail = { channel, zone: zone?.id ?? 'none' };
         await audit.record({ tenant, actor: person.userId, event: 'default-zone-set', detail }, trx);

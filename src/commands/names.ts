@@ -31,15 +31,9 @@ const nameCommand: Command = {
     if (isList(list))
       return views.renderNames(await context.names.list(tenantId(context.person)), Number(list[1] ?? 1));
     const [typedKind, id = '', ...words] = list;
-    const kind = readKind(typedKind);
-    if (!kind)
-      throw new UserError(
-        `I can’t name a ${formatCode(typedKind ?? '', 30)}.`,
-        'Type `app`, `script` or `shield`, then the ID and the name.',
-      );
     // A name that reads so is typed in quotes.
     const isRemoval = words.length === 1 && /^none$/iu.test(words[0] ?? '') && !quoted[2];
-    return giveName({ kind, id, name: isRemoval ? '' : words.join(' ') }, context);
+    return giveName({ kind: readKind(typedKind), id, name: isRemoval ? '' : words.join(' ') }, context);
   },
 };
 
@@ -54,7 +48,7 @@ function readKind(typed = ''): NamedKind | undefined {
 
 const fields = z
   .object({
-    kind: z.enum(namedKinds, { error: 'Pick what it is.' }),
+    kind: z.enum(namedKinds, { error: 'Type `app`, `script` or `shield`, then the ID and the name.' }),
     id: z
       .string({ error: 'Type its ID.' })
       .trim()
