@@ -162,48 +162,32 @@ function readFieldErrors(value: unknown): FieldError[] {
   });
 }
 
-export type Write = 'change' | 'deletion';
-
-/** A setting's value may be one that we do not know. */
-const valueNames = /value|secret|token|key/iu;
+/** Members that are empty where a write succeeded, and succeeded whole. */
+const failureNames =
+  /error|exception|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refus|reject|denied|ignored|invalid|conflict|cancel|abort|roll(?:ed)?_?back|revert|unchanged|queued|scheduled|dry_?run|more|next|continuation|(?:not|un)_?(?:delet|remov|updat|sav|chang|appl|modif|stor|done|found|allowed|accepted|success)/iu;
+const outcomeNames =
+  /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|updated|saved|changed|applied|modified|stored|affected|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$/iu;
+const countNames =
+  /^(?:deleted|removed|updated|saved|changed|applied|modified|stored|affected)_?(?:count)?$/iu;
 const outcomeWords = /^(?:true|1|20[04]|\d{4}-\d\d-\d\dT\S+)$/u;
+const goodWords = /^(?:ok|true|success(?:ful(?:ly)?)?|succeeded|done|completed?|20[04])?$/iu;
 const saidNames = /^(?:message|detail|title)$/iu;
-/** In a text that is said beside what was changed. */
+/** `Variable updated successfully.`, of these words and the variable's name alone. */
+const goodSentence =
+  /^(?:(?:variable ["'`]?[a-z\d]+(?:_[a-z\d]+)+["'`]?(?= (?:was|has|updated|saved|changed))|the|your|all|default|values?|variables?|volumes?|instances?|operation|changes?|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|changed|applied|stored|completed)(?:[ .!]+|$))+$/iu;
 const failingWords =
   /(?:^|[\s"'(:_])(?:not|nothing|never|cannot|\w+n[’']t|unable|still|fail\w*|error\w*|refus\w*|reject\w*|denied|invalid|conflict\w*|locked|revert\w*|rolled|ignored|skipped|unchanged|pending|queued|scheduled|start\w*|partial\w*|abort\w*|cancel\w*|expired|exceed\w*|again|retry|read-only)(?=[\s.,:;!)"']|$)/iu;
+/** A setting's value may be one that we do not know. */
+const valueNames = /value|secret|token|key/iu;
 
-const toWhole = (words: string) => new RegExp(`^(?:${words})$`, 'iu');
-
-/** Words by which the answer to a write speaks; `done` and `undone` are its own and the opposite ones. */
-function createVocabulary({ done, undone, good }: Record<'done' | 'undone' | 'good', string>) {
-  return {
-    /** Members that are empty where a write succeeded, and succeeded whole. */
-    failure: new RegExp(
-      `error|exception|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refus|reject|denied|ignored|invalid|conflict|cancel|abort|roll(?:ed)?_?back|revert|unchanged|queued|scheduled|dry_?run|more|next|continuation|(?:not|un)_?(?:${done}|done|found|allowed|accepted|success)|${undone}`,
-      'iu',
-    ),
-    outcome: new RegExp(
-      `(?:status|state|result|outcome|success(?:ful)?|accepted|${done}|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$`,
-      'iu',
-    ),
-    count: toWhole(`(?:${done})_?(?:count)?`),
-    good: toWhole(`ok|true|success(?:ful(?:ly)?)?|succeeded|${done}|${good}|done|completed?|20[04]|`),
-    /** `Variable updated successfully.`, of these words and the variable's name alone. */
-    sentence: new RegExp(
-      `^(?:(?:variable ["'\`]?[a-z\\d]+(?:_[a-z\\d]+)+["'\`]?(?= (?:was|has|${done}))|the|your|all|default|values?|variables?|volumes?|instances?|operation|changes?|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|${done}|completed)(?:[ .!]+|$))+$`,
-      'iu',
-    ),
-  };
-}
-
-const vocabularies = {
-  change: createVocabulary({
-    done: 'updated|saved|changed|applied|modified|stored|affected',
-    undone: 'deleted|removed',
-    good: 'active|enabled|published|live|ready',
-  }),
-  deletion: createVocabulary({ done: 'deleted|removed', undone: 'attached|left|locked', good: 'gone' }),
+const writes = {
+  change: {
+    undone: /deleted|removed/iu,
+    good: /^(?:updated|saved|changed|applied|modified|stored|active|enabled|published|live|ready)$/iu,
+  },
+  deletion: { undone: /attached|left|locked/iu, good: /^(?:deleted|removed)$/iu },
 };
+export type Write = keyof typeof writes;
 
 /**
  * What the answer to a write says about a failure, whatever else it holds: `status: failed`. It may hold secrets. Where
@@ -222,21 +206,22 @@ export function findFailureWords(
     );
     return found.find((words) => words !== undefined);
   }
-  const { failure, outcome, count, good, sentence } = vocabularies[write];
+  const { undone, good } = writes[write];
   const [name = ''] = path.slice(-1);
   const names = path.join(' ');
   const isValue = valueNames.test(name);
-  const said = typeof answer === 'string' ? answer.trim() : undefined;
-  const word = said ?? JSON.stringify(answer);
-  const isFailing = said !== undefined && failingWords.test(said);
-  const isSentence = said !== undefined && (sentence.test(said) || (isWhole && !isFailing));
-  const isGood =
-    answer === null || (said !== undefined && good.test(said)) || (saidNames.test(names) && isSentence);
-  const isFailure = failure.test(names)
-    ? !isGood && !/^(?:false|0|none)$/iu.test(word)
-    : outcome.test(name)
-      ? !isGood && !outcomeWords.test(word) && !(count.test(name) && Number(answer) > 0)
-      : isFailing && !isValue && !/name$/iu.test(name);
+  const said = typeof answer === 'string' ? answer.trim() : '';
+  const word = said || JSON.stringify(answer);
+  const isFailing = failingWords.test(said) || undone.test(said);
+  const isSentence = goodSentence.test(said) ? !undone.test(said) : isWhole && !isFailing;
+  const isText = typeof answer === 'string' && (goodWords.test(said) || good.test(said));
+  const isGood = answer === null || isText || (saidNames.test(names) && said !== '' && isSentence);
+  const isFailure =
+    failureNames.test(names) || undone.test(names)
+      ? !isGood && !/^(?:false|0|none)$/iu.test(word)
+      : outcomeNames.test(name)
+        ? !isGood && !outcomeWords.test(word) && !(countNames.test(name) && Number(answer) > 0)
+        : isFailing && !isValue && !/name$/iu.test(name);
   return isFailure ? `${path.join('.')}: ${isValue ? 'not shown' : JSON.stringify(answer)}` : undefined;
 }
 

@@ -95,6 +95,7 @@ const rows: readonly Row[] = [
     { rejected: ['i-2'] },
     { exception: 'NullReference' },
     { note: 'This was not saved, and i-2 is still attached' },
+    { note: 'The variable was deleted, and 2 instances are left' },
     { message: 'Queued for the next release' },
   ].flatMap((words): Row[] => {
     const shown = JSON.stringify(words);
