@@ -89,8 +89,7 @@ export function explainNetworkFailure(error: unknown, address?: string): Network
 }
 
 /** False where no connection came about. TLS may also break off later, which is EPROTO. */
-export function mayHaveBeenSent(failure: NetworkFailure | undefined): boolean {
-  const { kind = 'closed', code } = failure ?? {};
+export function mayHaveBeenSent({ kind = 'closed', code }: Partial<NetworkFailure> = {}): boolean {
   const isBefore = ['proxy', 'certificate', 'tls', 'name', 'refused'].includes(kind) && code !== 'EPROTO';
   return !isBefore && code !== 'UND_ERR_CONNECT_TIMEOUT';
 }

@@ -7,14 +7,7 @@ import { storeWithRetries } from '../store/database.ts';
 import { defineJob, type Enqueue, type Job, type JobContext } from '../store/queue.ts';
 import type { Db, Schema, Trx } from '../store/schema.ts';
 import { context as contextBlock, limits, type Message, say, section } from '../views/blocks/blocks.ts';
-import {
-  type DeadReason,
-  deliverMessage,
-  type Ended,
-  enqueueDelivery,
-  type MessageKind,
-  type Refusal,
-} from './outbox.ts';
+import { deliverMessage, type Ended, enqueueDelivery, type MessageKind, type Refusal } from './outbox.ts';
 import type { Audience, OpenSlack, Posted, SlackPort } from './slack-port.ts';
 import {
   canBeLifted,
@@ -305,11 +298,6 @@ async function handlePostFailure(delivery: Delivery, error: unknown): Promise<vo
   await refuse(delivery, failure);
 }
 
-const deadReasons: Partial<Record<FailureClass['meaning'], DeadReason>> = {
-  app: 'app-gone',
-  place: 'place-gone',
-};
-
 /** Goes on with the next place. After the last one the message ends, or begins again where a refusal passes or can be lifted. */
 async function refuse(delivery: Delivery, { meaning, code, reference }: FailureClass): Promise<void> {
   const { row, context, places, place } = delivery;
@@ -321,7 +309,7 @@ async function refuse(delivery: Delivery, { meaning, code, reference }: FailureC
     return tryAgain(delivery, now(), { ...unposted, place: row.place + 1, code: first });
   const lifted = [first, code].find(canBeLifted);
   if (meaning === 'app' || (lifted === undefined && readCode(first) !== 'pass')) {
-    const reason = deadReasons[meaning] ?? 'refused';
+    const reason = meaning === 'app' ? 'app-gone' : meaning === 'place' ? 'place-gone' : 'refused';
     return end(delivery, { state: 'dead', reason, code: first, reference });
   }
   if (lifted !== undefined)

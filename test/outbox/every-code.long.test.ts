@@ -240,8 +240,7 @@ const page: Fault = async () => new Response('<html>Bad gateway</html>', { statu
 const onlyWhole = ['digest-post', 'variable-form'];
 const isAboutContent = /gone|too long|no table/u;
 const cutBefore = (): Promise<never> => Promise.reject(new TypeError('fetch failed'));
-const refuseConnection = (): Promise<never> =>
-  Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } }));
+const refuseConnection: Fault = () => globalThis.fetch('http://127.0.0.1:65535/');
 const cutAfter: Fault = (pass) => pass().then(cutBefore);
 
 /** What Slack, or what stands in its place, answers to everything while it is down. */

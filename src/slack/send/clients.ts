@@ -137,11 +137,10 @@ export function toSlackFailure(error: unknown): unknown {
     }
     case ErrorCode.HTTPError:
       return new SlackFailure(`http_${(error as WebAPIHTTPError).statusCode}`, { cause: error });
-    case ErrorCode.RequestError: {
-      // The address only words what nobody reads here.
-      const isSent = mayHaveBeenSent(explainNetworkFailure(error, 'https://slack.com'));
-      return new SlackFailure(isSent ? 'no_answer' : 'not_sent', { cause: error });
-    }
+    case ErrorCode.RequestError:
+      return new SlackFailure(mayHaveBeenSent(explainNetworkFailure(error)) ? 'no_answer' : 'not_sent', {
+        cause: error,
+      });
     default:
       return error;
   }
@@ -153,7 +152,7 @@ export async function waitOutLimits<Result>(
   signal: AbortSignal,
   leftMs = 30_000,
 ): Promise<Result> {
-  for (let growingMs = 0; ; growingMs = Math.min(longestPauseMs, 2 * growingMs || 4_000)) {
+  for (let growingMs = 0; ; growingMs = Math.min(minuteMs, 2 * growingMs || 4_000)) {
     try {
       return await call();
     } catch (error) {
@@ -167,8 +166,6 @@ export async function waitOutLimits<Result>(
     }
   }
 }
-
-const longestPauseMs = minuteMs;
 
 /** `channel` may be a user's id, for their direct messages. */
 export async function postMessage(

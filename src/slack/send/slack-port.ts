@@ -258,11 +258,7 @@ function fail(
   {
     code = 'upload_failed',
     ...more
-  }: {
-    readonly code?: 'upload_failed' | 'upload_refused' | 'upload_too_large' | 'ratelimited';
-    readonly retryAfterSeconds?: number | undefined;
-    readonly cause?: unknown;
-  } = {},
+  }: Partial<Pick<SlackFailure, 'code' | 'retryAfterSeconds' | 'cause'>> = {},
 ): SlackFailure {
   return new SlackFailure(code, { sentence, ...more });
 }
