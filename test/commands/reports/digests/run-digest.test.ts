@@ -184,15 +184,6 @@ test('two processes at the same runs: each is posted once', async () => {
   expect(harness.channelPosts()).toHaveLength(9);
 });
 
-test('a process that died while it collected: the next attempt of its job posts once', async () => {
-  await using harness = await open();
-  await harness.reports.runNow(await harness.createDaily(), alice);
-  await harness.db.updateTable('report_runs').set({ state: 'collecting', attempts: 1 }).execute();
-  await harness.runJobs();
-  expect(harness.channelPosts()).toHaveLength(1);
-  expect(Object.values(await harness.runStates())).toEqual(['sent']);
-});
-
 test.each(['stops', 'loses the key'] as const)(
   'a bot that %s while it collects posts nothing',
   async (how) => {
