@@ -41,74 +41,69 @@ interface Line {
   readonly quoted?: readonly boolean[] | undefined;
 }
 
-/** The period of a line, and its words without those of the period. */
-interface Split {
-  readonly subject: readonly string[];
-  readonly period: Period | undefined;
+/** A word; what is quoted is a name. */
+interface Word {
+  readonly text: string;
+  readonly isName: boolean;
 }
+
+const write = (words: readonly Word[]): string => words.map(({ text }) => text).join(' ');
 
 /**
  * Splits `shop last 3 days`, or `last 3 days shop`.
  * @throws UserError for two periods, for a day that does not exist, is unclear or has not begun, and for words of time that are not a period
  */
-export function splitPeriod(line: Line, clock: PeriodClock): Split {
-  const { subject, period, typed = '', names, isBehind = false } = splitFirst(line, clock);
-  if (period) assertOnly(typed, { list: subject, quoted: names }, isBehind, clock);
-  return { subject, period };
+export function splitPeriod(
+  { list, quoted = [] }: Line,
+  clock: PeriodClock,
+): { readonly subject: readonly string[]; readonly period: Period | undefined } {
+  const words = list.map((text, nth) => ({ text, isName: quoted[nth] ?? false }));
+  const { others, typed, period, isBehind } = splitFirst(words, clock);
+  if (period) assertOnly(typed, others, isBehind, clock);
+  return { subject: others.map(({ text }) => text), period };
 }
 
-interface FirstSplit extends Split {
-  readonly typed?: string;
-  readonly names?: readonly boolean[] | undefined;
-  readonly isBehind?: boolean;
-}
-
-const without = <One>(all: readonly One[], from: number, to: number): One[] => all.toSpliced(from, to - from);
-
-function splitFirst({ list, quoted }: Line, clock: PeriodClock): FirstSplit {
-  const isName = (from: number, to: number): boolean => quoted?.slice(from, to).includes(true) ?? false;
-  const findUnclear = (from: number, to: number): number =>
-    list.findIndex((word, at) => (at < from || at >= to) && unclearDate.test(word) && !isName(at, at + 1));
+function splitFirst(line: readonly Word[], clock: PeriodClock) {
+  const split = (from: number, to: number) => ({
+    typed: write(line.slice(from, to)),
+    // `shop – yesterday`
+    others: line.toSpliced(from, to - from).filter(({ text }) => /[\p{L}\p{N}]/u.test(text)),
+    isBehind: from > 0,
+  });
+  const findUnclear = (words: readonly Word[]) =>
+    words.find(({ text, isName }) => unclearDate.test(text) && !isName);
   const createError = (from: number, to: number): UserError => {
-    const typed = list.slice(from, to).join(' ');
-    const others = { list: without(list, from, to), quoted: quoted && without(quoted, from, to) };
+    const { typed, others, isBehind } = split(from, to);
     // `shop last night 10pm`
-    if (others.list.length < mostWords) assertOnly(typed, others, from > 0, clock);
-    return createPeriodError(typed, clock, others.list.every(isPlainWord) ? '' : others.list.join(' '));
+    if (others.length < mostWords) assertOnly(typed, others, isBehind, clock);
+    return createPeriodError(
+      typed,
+      clock,
+      others.every(({ text }) => isPlainWord(text)) ? '' : write(others),
+    );
   };
   // The longest phrase wins; a time usually follows its subject.
-  for (let length = Math.min(mostWords, list.length); length > 0; length -= 1)
-    for (const at of new Set([list.length - length, 0])) {
+  for (let length = Math.min(mostWords, line.length); length > 0; length -= 1)
+    for (const at of new Set([line.length - length, 0])) {
       // `week 53` of a year that has none is no last week.
-      const isNumbered = /^(?:week|day|hour|month) \d+$/iu.test(list.slice(at, at + 2).join(' '));
-      if (isName(at, at + length) || (isNumbered && length === 1)) continue;
-      const subject = without(list, at, at + length);
+      const isNumbered = /^(?:week|day|hour|month) \d+$/iu.test(write(line.slice(at, at + 2)));
+      const isName = line.slice(at, at + length).some((word) => word.isName);
+      if (isName || (isNumbered && length === 1)) continue;
+      const found = split(at, at + length);
       // `zone week` is a zone of that name.
-      if (/^zone$/iu.test(subject.join(' ')) && at > 0) continue;
-      const typed = list.slice(at, at + length).join(' ');
-      const period = findPeriod(typed, clock, subject.join(' '));
-      if (period && findUnclear(at, at + length) === -1) {
-        const names = quoted && without(quoted, at, at + length);
-        // `shop – yesterday`
-        const isWord = (nth: number): boolean => /[\p{L}\p{N}]/u.test(subject[nth] ?? '');
-        return {
-          subject: subject.filter((_, nth) => isWord(nth)),
-          period,
-          typed,
-          names: names?.filter((_, nth) => isWord(nth)),
-          isBehind: at > 0,
-        };
-      }
-      if (!period && readMoment(typed, clock)) throw createError(at, at + length);
+      if (/^zone$/iu.test(write(found.others)) && at > 0) continue;
+      const period = findPeriod(found.typed, clock, write(found.others));
+      if (period && !findUnclear(found.others)) return { ...found, period };
+      if (!period && readMoment(found.typed, clock)) throw createError(at, at + length);
     }
-  const unclear = findUnclear(0, 0);
-  if (unclear >= 0) throw createError(unclear, unclear + 1);
+  const unclear = findUnclear(line);
+  if (unclear) throw createError(line.indexOf(unclear), line.indexOf(unclear) + 1);
   // `shop right now`; `zone now` is a zone of that name.
   const [, now] =
-    /(?<!\b(?:zone|right|and|from|since|till?|to|until)) ((?:right )?now)$/iu.exec(` ${list.join(' ')}`) ??
-    [];
-  const isNow = now !== undefined && quoted?.includes(true) !== true;
-  return { subject: isNow ? list.slice(0, -now.split(' ').length) : list, period: undefined };
+    /(?<!\b(?:zone|right|and|from|since|till?|to|until)) ((?:right )?now)$/iu.exec(` ${write(line)}`) ?? [];
+  const isNow = now !== undefined && !line.some(({ isName }) => isName);
+  const others = isNow ? line.slice(0, -now.split(' ').length) : line;
+  return { others, typed: '', period: undefined, isBehind: false };
 }
 
 const unreadTime = new RegExp(
@@ -149,34 +144,31 @@ export function isWholeTime(typed: string): boolean {
 }
 
 /** @throws UserError where the words next to a period are another period, or belong to it and cannot be read. */
-function assertOnly(typed: string, { list, quoted }: Line, isBehind: boolean, clock: PeriodClock): void {
-  const adjacent = list.at(isBehind ? -1 : 0) ?? '';
-  if (list.length === 0 || quoted?.at(isBehind ? -1 : 0)) return;
-  const { subject, period, typed: other = '' } = splitFirst({ list, quoted }, clock);
+function assertOnly(typed: string, list: readonly Word[], isBehind: boolean, clock: PeriodClock): void {
+  const adjacent = list.at(isBehind ? -1 : 0);
+  if (!adjacent || adjacent.isName) return;
+  const { others: subject, period, typed: other } = splitFirst(list, clock);
   // `first week of november`
-  const isPart = (word: string): boolean =>
-    (isBehind ? beforePeriod : behindPeriod).test(word) ||
-    (isBehind && startsWithSpan.test(typed) && partOfSpan.test(word));
-  if (period && !isPart(subject.at(-1) ?? '')) {
-    const asked = { ...clock, typed, subject: subject.join(' ') };
+  const isPart = ({ text }: Word): boolean =>
+    (isBehind ? beforePeriod : behindPeriod).test(text) ||
+    (isBehind && startsWithSpan.test(typed) && partOfSpan.test(text));
+  if (period && !subject.slice(-1).some(isPart)) {
+    const asked = { ...clock, typed, subject: write(subject) };
     const both = [other, typed].map((words) => words.replace(/^(?:in|on|for|of) /iu, ''));
     const message = `I read two periods: ${both.map((words) => formatCode(words, 40)).join(' and ')}.`;
     throw refuse(asked, message, 'Type one. A name that reads like a time goes in quotes.', both);
   }
   const words = isBehind ? list.toReversed() : list;
   // `10:00-11:00 IST yesterday`
-  const time = quoted?.includes(true) ? -1 : words.findLastIndex((word) => timeOfDay.test(word));
+  const hasName = list.some(({ isName }) => isName);
+  const time = hasName ? -1 : words.findLastIndex(({ text }) => timeOfDay.test(text));
   const ends = words.findIndex((word) => !isPart(word));
   const count = Math.max(time + 1, ends === -1 ? words.length : ends);
-  const others = isBehind ? list.slice(0, -count) : list.slice(count);
-  const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(adjacent);
-  if (count === 0 || (!isExcluded && /^(?:zone)?$/iu.test(others.join(' ')) && count === 1)) return;
-  const unread = isBehind ? list.slice(-count) : list.slice(0, count);
-  throw createPeriodError(
-    (isBehind ? [...unread, typed] : [typed, ...unread]).join(' '),
-    clock,
-    others.join(' '),
-  );
+  const others = write(isBehind ? list.slice(0, -count) : list.slice(count));
+  const isExcluded = /^(?:before|until|till|not|except|without)$/iu.test(adjacent.text);
+  if (count === 0 || (!isExcluded && /^(?:zone)?$/iu.test(others) && count === 1)) return;
+  const unread = write(isBehind ? list.slice(-count) : list.slice(0, count));
+  throw createPeriodError(isBehind ? `${unread} ${typed}` : `${typed} ${unread}`, clock, others);
 }
 
 /** `3am`, `yesterday at 15:00`, `5 minutes ago`: a time without a length. */
