@@ -161,9 +161,9 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
  */
 export async function readZoneNames(words: Words, names: readonly string[], context: Context) {
   const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
-  const known = findKnownZones(context) ?? (words.tokens.some(isForeign) && (await loadAllZones(context)));
-  const zones = known ? known.zones : await searchTimeNames(words.list, context);
-  const called = new Set(zones.map(({ name }) => name.toLowerCase()));
+  const isUnclear = words.tokens.some(isForeign) || withTimeWord.test(words.list.join(' '));
+  const all = findKnownZones(context) ?? (isUnclear ? await loadAllZones(context) : undefined);
+  const called = new Set(all?.zones.map(({ name }) => name.toLowerCase()));
   const tokens = words.tokens.map((token): Token => {
     const { typed, text } = token;
     const isName = isForeign(token) && [...called].some((name) => name.includes(text.toLowerCase()));
@@ -175,20 +175,11 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
   );
 }
 
-const timeWord = new RegExp(
-  `(?<!\\b(?:last|this|since) |\\d )(?<=^| )(${month}|${weekday}|weekend|week|hour|day|month|night|morning|noon|midnight|${counts.join('|')})(?= |$)`,
+/** `errors Black Friday`, but not `errors shop since friday`. */
+const withTimeWord = new RegExp(
+  `^(?=.* )(?:.* )?(?<!\\b(?:last|this|since) |\\d )(?:${month}|${weekday}|weekend|week|hour|day|month|night|morning|noon|midnight|${counts.join('|')})(?: |$)`,
   'iu',
 );
-
-/** The typed zones called like `Black Friday`, by the word of time: the CDN searches for it in one small request. */
-async function searchTimeNames(list: readonly string[], context: Context): Promise<readonly ZoneName[]> {
-  const typed = list.join(' ').toLowerCase();
-  const [, word] = (list.length > 1 && timeWord.exec(typed)) || [];
-  if (word === undefined) return [];
-  const { pullZones } = await context.cdn();
-  const found = await pullZones.findAll(({ name }) => typed.includes(name.toLowerCase()), word);
-  return found.map(({ summary }) => summary);
-}
 
 /** A pasted line may have thousands. */
 const mostWords = 20;
