@@ -159,18 +159,18 @@ export function resolveId(kind: NamedKind, { list }: Words, { names, person }: C
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
-/** `checkout v2 12` → `checkout v2`, `12`, where that is a name. The shortest one counts. */
-export async function joinName(
+/** The id that the first words name, `checkout v2` of `checkout v2 12`, and the others. The shortest name counts. */
+export async function resolveFirst(
   kind: NamedKind,
   words: readonly string[],
   { names, person }: Context,
-): Promise<readonly string[]> {
+): Promise<{ readonly id: string; readonly others: readonly string[] }> {
   for (const length of words.slice(0, mostNameWords).keys()) {
     const name = words.slice(0, length + 1).join(' ');
-    const isKnown = looksLikeId(name) || (await names.resolve(person, kind, name)) !== name;
-    if (isKnown) return [name, ...words.slice(length + 1)];
+    const id = await names.resolve(person, kind, name);
+    if (id !== name || looksLikeId(name)) return { id, others: words.slice(length + 1) };
   }
-  return words;
+  return { id: words[0] ?? '', others: words.slice(1) };
 }
 
 const mostNameWords = 6;

@@ -16,7 +16,7 @@ import {
 import * as views from '../../views/zones/zone.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../define.ts';
 import { findClosest } from '../did-you-mean.ts';
-import { joinName } from '../names.ts';
+import { resolveFirst } from '../names.ts';
 import { noteErrors } from '../origin-errors/read.ts';
 import type { Words } from '../words.ts';
 import {
@@ -167,8 +167,8 @@ async function resolveNames(query: lists.ZoneQuery, context: Context): Promise<l
   for (const kind of ['script', 'app'] as const) {
     const typed = carried[kind];
     if (typed === undefined) continue;
-    const [name = typed, ...others] = await joinName(kind, [typed, ...search.split(' ')], context);
-    carried = { ...carried, [kind]: await context.names.resolve(context.person, kind, name) };
+    const { id, others } = await resolveFirst(kind, [typed, ...search.split(' ')], context);
+    carried = { ...carried, [kind]: id };
     search = others.join(' ');
   }
   return { ...query, carried, search };

@@ -21,7 +21,7 @@ import {
 } from '../../../views/operations/describe.ts';
 import * as forms from '../../../views/operations/forms.ts';
 import { type Action, type Command, type Context, defineForm, type Feature } from '../../define.ts';
-import { joinName, rememberUse } from '../../names.ts';
+import { rememberUse, resolveFirst } from '../../names.ts';
 import { loadAffectedByScript } from '../../zones/lookup.ts';
 import {
   findNamedTargets,
@@ -192,15 +192,16 @@ const variableCommand: Command = {
         .map(({ path }) => readVariablePath(path))
         .find(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
     const named = find(first);
-    const [typed = first, ...rest] = named ? words.list : await joinName('script', words.list, context);
-    const [variable] = rest;
-    if (rest.length > (named ? 0 : 1))
+    const { id: scriptId, others } = named
+      ? { id: named.scriptId, others: words.list.slice(1) }
+      : await resolveFirst('script', words.list, context);
+    const [variable] = others;
+    if (others.length > (named ? 0 : 1))
       throw new UserError(
         'Don’t type values into the command: others could read them.',
         'Type `/cdn variable` with the two IDs, or alone; the form takes the value.',
       );
-    const scriptId = named?.scriptId ?? (await context.names.resolve(context.person, 'script', typed));
-    if (!scriptIdField.safeParse(scriptId).success) return forms.renderVariableForm({ unknown: typed });
+    if (!scriptIdField.safeParse(scriptId).success) return forms.renderVariableForm({ unknown: first });
     const isName = variable !== undefined && /^[a-z_]\w*$/iu.test(variable);
     const variableId = named?.variableId ?? (isName ? find(variable, scriptId)?.variableId : variable);
     if (variableId === undefined && isName) return forms.renderVariableForm({ scriptId, unknown: variable });
