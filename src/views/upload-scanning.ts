@@ -120,6 +120,8 @@ function renderWeeks(days: readonly AgedDay[]): MessageBlock[] {
     name,
     values: weeks.map((week) => sumMember(week.days, member)),
   });
+  // Nobody knows whether entries whose keys are no days are of one week.
+  const isDated = days.every(({ day }) => day !== undefined);
   const hasRequests = days.some((day) => (day.loggedRequests ?? day.blockedRequests) !== undefined);
   const drawn = hasRequests
     ? [series('Logged', 'loggedRequests'), series('Blocked', 'blockedRequests')]
@@ -130,8 +132,8 @@ function renderWeeks(days: readonly AgedDay[]): MessageBlock[] {
   });
   return renderChart({
     kind: 'bar',
-    title: `Newest week: ${newest.join(', ') || 'not reported'}`,
-    unit: `${hasRequests ? 'Requests' : 'Files'} per week`,
+    title: `${isDated ? 'Newest week' : 'Last seven entries'}: ${newest.join(', ') || 'not reported'}`,
+    unit: `${hasRequests ? 'Requests' : 'Files'} per ${isDated ? 'week' : 'seven entries'}`,
     labels: weeks.map(({ label }) => label),
     series: drawn,
   });

@@ -86,6 +86,20 @@ test('missing numbers are not reported, and the rest is shown', async () => {
   expect(chart?.chart.series).toEqual([{ name: 'Files scanned', data: [{ label: '4 Nov', value: 5 }] }]);
 });
 
+test('entries whose keys are no days are not said to be of one week', async () => {
+  await using harness = await createCommandHarness({ zones: 3 });
+  const counts = { loggedRequests: 9, blockedRequests: 4, filesScanned: 9 };
+  harness.cdn.faults.add({
+    match: { path: /upload-scanning/ },
+    body: { data: { overviewPastTwentyEightDays: { '26-11-2026': counts, total: counts } } },
+  });
+  const [answer] = await harness.person().run('scanning 501');
+  const chart = answer?.blocks?.find(isChart);
+  expect(
+    [chart?.title, chart?.chart.axis_config.y_label].filter((text) => /week/iu.test(text ?? '')),
+  ).toEqual([]);
+});
+
 test('without an id a form asks for it, and says what an id is', async () => {
   const { command, words } = findCommand(parseWords('scanning'));
   const view = command.modal?.(words, setup);
