@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { initialPolicy } from '../../../src/auth/policy/policy.ts';
 import { SlackFailure, type SlackPort } from '../../../src/outbox/slack-port.ts';
 import { openSlack } from '../../../src/slack/send/slack-port.ts';
@@ -167,6 +167,13 @@ describe('who reads a channel', () => {
     open(true);
     expect([await ask(-1), await ask(60_000), countQuestions()]).toEqual(['others', 'others', 3]);
     open(false);
+    await ask(-1);
+    // A clock that is set back by an hour.
+    open(true);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+    const answer = await ask(60_000).finally(() => vi.useRealTimers());
+    open(false);
+    expect(answer).toBe('others');
   });
 
   test('is unknown, by its code, where Slack fails', async () => {
