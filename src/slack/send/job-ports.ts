@@ -65,15 +65,9 @@ export function createJobPorts(options: JobPortsOptions): JobPorts {
     isInstalled: (place) => access.isInstalled(place),
     explain: (error, feature) => explainFailure(error, { kind: 'job', feature }, log),
     cdn: async (person: Person, signal: AbortSignal) => options.cdn.withKey(await cdnKey(person), signal),
+    // They may have been deactivated since.
     authorizer: (person) =>
-      createAuthorizer({
-        person,
-        // They may have been deactivated since.
-        foreign: undefined,
-        policies,
-        people: people(person),
-        keyStore,
-      }),
+      createAuthorizer({ person, foreign: undefined, policies, people: people(person), keyStore }),
     slack: (place, signal) => openSlack(options, place, signal),
     async readAudience(owner, channel, { signal, knownMs }) {
       const tenant = tenantId(owner);
