@@ -101,9 +101,9 @@ function splitFirst(line: readonly Word[], clock: PeriodClock) {
   // `shop right now`; `zone now` is a zone of that name.
   const [, now] =
     /(?<!\b(?:zone|right|and|from|since|till?|to|until)) ((?:right )?now)$/iu.exec(` ${write(line)}`) ?? [];
-  const isNow = now !== undefined && !line.some(({ isName }) => isName);
-  const others = isNow ? line.slice(0, -now.split(' ').length) : line;
-  return { others, typed: '', period: undefined, isBehind: false };
+  const end = line.length - (now?.split(' ').length ?? 0);
+  const isName = line.slice(end).some((word) => word.isName);
+  return { others: isName ? line : line.slice(0, end), typed: '', period: undefined, isBehind: false };
 }
 
 const unreadTime = new RegExp(

@@ -114,6 +114,8 @@ describe.each(['cold', 'warm'])('%s', (state) => {
       expect(readText(await ask(typed))).not.toMatch(/in (?:friday|week|Black)/u);
     for (const typed of ['errors now', 'errors right now', 'errors with status 502'])
       expect(readText(await ask(typed))).not.toContain('hostname');
+    for (const typed of ['errors Black Friday right now', 'errors "friday night" now'])
+      expect(readText(await ask(typed))).toMatch(/in (?:Black Friday|friday night)\*/u);
     expect(readRows(await ask('zones *.img.example.com'))).toHaveLength(3);
     await expect(ask('here zone video:live')).rejects.toThrow(/admins/u);
     for (const typed of ['47', '٤٧']) expect(readText(await ask(`zone ${typed}`))).toContain('week 47');
