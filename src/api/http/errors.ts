@@ -164,9 +164,9 @@ function readFieldErrors(value: unknown): FieldError[] {
 
 /** Members that are empty where a write succeeded, and succeeded whole. */
 const failureNames =
-  /error|exception|fail|problem|warn|message|detail|title|reason|partial|incomplete|remain|skip|pending|refus|reject|denied|ignored|invalid|conflict|cancel|abort|roll(?:ed)?_?back|revert|unchanged|queued|scheduled|dry_?run|more|next|continuation|(?:not|un)_?(?:delet|remov|updat|sav|chang|appl|modif|stor|done|found|allowed|accepted|success)/iu;
+  /error|^err|exception|fail|(?<!de)fault|problem|warn|message|^msg|detail|title|reason|partial|incomplete|remain|skip|pending|progress|refus|reject|denied|ignored|invalid|conflict|cancel|abort|roll(?:ed)?_?back|revert|unchanged|no_?(?:op|change)|queued|scheduled|staged|draft|defer|delay|wait|retry|timed_?out|dry_?run|simulat|preview|more|next|continuation|(?:not|un)_?(?:delet|remov|updat|sav|chang|appl|modif|stor|done|found|allowed|accepted|success)/iu;
 const outcomeNames =
-  /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|updated|saved|changed|applied|modified|stored|affected|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$/iu;
+  /(?:status|state|result|outcome|success(?:ful)?|accepted|deleted|removed|updated|saved|changed|applied|modified|stored|affected|confirmed|committed|persisted|ack(?:nowledged)?|done|completed?|valid|^ok|^(?:http_?|response_?)?(?=code))(?:code|count|text)?$/iu;
 const countNames =
   /^(?:deleted|removed|updated|saved|changed|applied|modified|stored|affected)_?(?:count)?$/iu;
 const outcomeWords = /^(?:true|1|20[04]|\d{4}-\d\d-\d\dT\S+)$/u;
@@ -177,6 +177,9 @@ const goodSentence =
   /^(?:(?:variable ["'`]?[a-z\d]+(?:_[a-z\d]+)+["'`]?(?= (?:was|has|updated|saved|changed))|the|your|all|default|values?|variables?|volumes?|instances?|operation|changes?|request|was|were|has|have|been|ok|success(?:ful(?:ly)?)?|deleted|removed|updated|saved|changed|applied|stored|completed)(?:[ .!]+|$))+$/iu;
 const failingWords =
   /(?:^|[\s"'(:_])(?:not|nothing|never|cannot|\w+n[’']t|unable|still|fail\w*|error\w*|refus\w*|reject\w*|denied|invalid|conflict\w*|locked|revert\w*|rolled|ignored|skipped|unchanged|pending|queued|scheduled|start\w*|partial\w*|abort\w*|cancel\w*|expired|exceed\w*|again|retry|read-only)(?=[\s.,:;!)"']|$)/iu;
+/** Other members beside what was deleted leave it unclear: `inUse: true`. */
+const neutralNames =
+  /(?:^\d*|ids?|names?|^(?:creat|delet|remov|updat)ed_?at|time|timestamp|date|duration|elapsed|took|ms|seconds|size|bytes|gb|total|count|page|url|path|version|region|type|kind|apps?|volumes?|instances?)$/iu;
 /** A setting's value may be one that we do not know. */
 const valueNames = /value|secret|token|key/iu;
 
@@ -216,12 +219,14 @@ export function findFailureWords(
   const isSentence = goodSentence.test(said) ? !undone.test(said) : isWhole && !isFailing;
   const isText = typeof answer === 'string' && (goodWords.test(said) || good.test(said));
   const isGood = answer === null || isText || (saidNames.test(names) && said !== '' && isSentence);
+  const isNothing = /^(?:false|0|none)$/iu.test(word);
+  const isUnclear = write === 'deletion' && !neutralNames.test(name) && !isGood && !isNothing;
   const isFailure =
     failureNames.test(names) || undone.test(names)
-      ? !isGood && !/^(?:false|0|none)$/iu.test(word)
+      ? !isGood && !isNothing
       : outcomeNames.test(name)
         ? !isGood && !outcomeWords.test(word) && !(countNames.test(name) && Number(answer) > 0)
-        : isFailing && !isValue && !/name$/iu.test(name);
+        : (isFailing && !isValue && !/name$/iu.test(name)) || isUnclear;
   return isFailure ? `${path.join('.')}: ${isValue ? 'not shown' : JSON.stringify(answer)}` : undefined;
 }
 

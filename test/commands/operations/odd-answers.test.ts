@@ -97,6 +97,11 @@ const rows: readonly Row[] = [
     { note: 'This was not saved, and i-2 is still attached' },
     { note: 'The variable was deleted, and 2 instances are left' },
     { message: 'Queued for the next release' },
+    { inProgress: true },
+    { msg: 'Volume is busy' },
+    { errno: 5 },
+    { persisted: false },
+    { previewOnly: true },
   ].flatMap((words): Row[] => {
     const shown = JSON.stringify(words);
     const variableBody = { Id: 12, Name: 'FEATURE_X', Required: false, DefaultValue: 'on', ...words };
@@ -111,6 +116,7 @@ const rows: readonly Row[] = [
     { message: 'All instances were deleted successfully.', errorCode: '0', hasMore: 'false' },
     { total: 1, page: { count: '1' }, totalMs: 12, failedCount: 0 },
     { traceId: 'a', hasMore: false, error: { statusCode: 0, success: false, message: null } },
+    { volumeId: 'data', deletedAt: '2026-11-26T22:00:00Z', region: 'DE', freedBytes: 5, inUse: false },
   ].map((words): Row => {
     const fault = { body: { ids: ['i-1'], ...words } };
     return ['volume', `ids and ${JSON.stringify(words)}`, fault, 'succeeded done', 'i-1'];
@@ -132,6 +138,12 @@ const rows: readonly Row[] = [
     unanswered,
     says.theCdnSays,
   ],
+  ...[{ inUse: true }, { kept: ['i-2'] }, { phase: 'Terminating' }, { willBeDeletedAt: '2026-12-01' }].map(
+    (words): Row => {
+      const fault = { body: { ids: ['i-1'], ...words } };
+      return ['volume', `ids and ${JSON.stringify(words)}`, fault, unanswered, says.theCdnSays];
+    },
+  ),
   ['volume', 'ids and none deleted', { body: { ids: ['i-1'], deleted: 0 } }, unanswered, says.theCdnSays],
   ['volume', 'a success alone', { body: { success: true } }, unconfirmed, says.checkIt],
   ['volume', 'an id of words', { body: { ids: ['i-1 failed'] } }, unanswered, says.theCdnSays],
