@@ -112,6 +112,7 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   'key-linked': ({ detail }) => (detail['replaced'] === true ? 'Key replaced' : 'Key connected'),
   'key-destroyed': ({ actor, subject, detail }) =>
     actor === subject ? 'Key disconnected' : `Key of ${nameId(subject)} destroyed${explain(detail['cause'])}`,
+  'key-mismatch': ({ subject }) => `Stored key of ${nameId(subject)} does not match its record`,
   'key-entry-refused': ({ subject }) => `Key entered for ${nameId(subject)}, refused by the CDN`,
   'policy-changed': (record) => nameSettings(record),
   'policy-asked': (record) => nameSettings(record, ' change requested'),
@@ -150,9 +151,11 @@ const phrases: Readonly<Partial<Record<AuditEvent, (record: AuditRecord) => stri
   },
   'export-ended': ({ subject, detail: { outcome, by } }) =>
     `Export of ${name(subject)} ${outcome === 'cancelled' ? `stopped by ${nameId(by)}` : 'failed'}`,
+  'export-deleted': ({ subject }) => `Files deleted of an export of ${nameId(subject)}`,
   'alert-acknowledged': ({ subject, detail: { undone } }) =>
     `${undone === undefined ? 'Alert acknowledged' : 'Acknowledgement undone'}: ${name(subject)}`,
   'answer-shared': ({ subject, detail: { channel } }) => `Shared ${name(subject)} in ${nameId(channel)}`,
+  'step-run': ({ subject }) => `Ran the workflow step ${name(subject)}`,
   'tool-run': (record) => `Asked${nameVia(record, ' ')} for ${name(record.subject)}`,
   'default-zone-set': ({ detail: { channel, zone } }) =>
     `${nameId(channel)} shows ${zone === 'none' ? 'every zone' : `zone ${name(zone)}`}`,
