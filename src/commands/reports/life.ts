@@ -343,8 +343,9 @@ async function adaptIncidents(
   }
 }
 
-function describeScope({ condition, targets }: Alert['subject']): string {
-  return [condition.name, ...targets.toSorted()].join(' ');
+/** What decides whether it fires. */
+function describeScope({ condition, threshold, window, targets }: Alert['subject']): string {
+  return [condition.name, threshold, window, ...targets.toSorted()].join(' ');
 }
 
 type Tools = Pick<ReportPorts, 'audit' | 'outbox' | 'people'>;

@@ -72,7 +72,7 @@ function renderFiring(incident: Incident, alert: Alert, { now, unreadableSince }
   const [sign, headline] = isEvent
     ? [':pencil2:', nameParts(firing, count, subject)]
     : !isOpen
-      ? [figures.left ? ':double_vertical_bar:' : ':white_check_mark:', describeEnd(incident, subject)]
+      ? [figures.left ? ':double_vertical_bar:' : ':white_check_mark:', describeEnd(incident, alert)]
       : firing.length === 0
         ? [':large_yellow_circle:', describeCalming(incident, subject)]
         : [':rotating_light:', nameParts(firing, count, subject)];
@@ -135,7 +135,7 @@ function renderUnreadable(
 ): Message {
   const at = (moment: Date): string => formatRunTime(moment, alert.subject.timeZone);
   const text = left
-    ? `Could not check since ${at(openedAt)}; ${leftWords}`
+    ? `Could not check since ${at(openedAt)}, then ${describeLeft(alert)}`
     : closedAt
       ? `Checking again since ${at(closedAt)}, after ${formatTime(openedAt, closedAt)}`
       : `Can’t check since ${at(openedAt)}`;
@@ -201,15 +201,15 @@ export function listParts(parts: readonly Part[], most = mostLines, count = part
   return more > 0 ? [...lines, andMore(more)] : lines;
 }
 
-/** For an incident whose alert was deleted or now checks something else: nobody knows when it is over. */
-const leftWords = 'no longer checked';
+/** Of an incident that was open then: nobody knows when it is over. */
+const describeLeft = ({ deletedAt }: Alert): string => `the alert was ${deletedAt ? 'deleted' : 'changed'}`;
 
 /** `Resolved after 23 minutes: shop · 1,204 errors, worst at 10:05: 310 errors` */
-function describeEnd(incident: Incident, subject: AlertSubject): string {
+function describeEnd(incident: Incident, alert: Alert): string {
   const { openedAt, closedAt = openedAt, figures } = incident;
   const time = formatTime(openedAt, closedAt);
-  const end = figures.left ? `Open for ${time}, then ${leftWords}` : `Resolved after ${time}`;
-  return `${end}: ${join([listEverything(figures), describeWorst(incident, subject)], ' · ')}`;
+  const end = figures.left ? `Open for ${time}, then ${describeLeft(alert)}` : `Resolved after ${time}`;
+  return `${end}: ${join([listEverything(figures), describeWorst(incident, alert.subject)], ' · ')}`;
 }
 
 /** Names are stored of fifty; equal ones once. */
@@ -268,11 +268,11 @@ export function renderChange({ joined, left, remaining }: Change, at: string, { 
   return message(text, [section([also, ...listParts(joined, 10), over])]);
 }
 
-export function renderResolved(incident: Incident, { subject }: Alert): Message {
+export function renderResolved(incident: Incident, alert: Alert): Message {
   const { kind, openedAt, closedAt = openedAt } = incident;
   const text =
     kind === 'firing'
-      ? describeEnd(incident, subject)
+      ? describeEnd(incident, alert)
       : `It can check again, after ${formatTime(openedAt, closedAt)}.`;
   return say(`:white_check_mark: ${text}`);
 }
@@ -350,9 +350,7 @@ export function renderWhy(alert: Alert, incidents: readonly Incident[], asOf: Da
       headline,
       failure && sanitizeMrkdwn(failure.message),
       capitalize(join([last, rhythm, describeDamping(condition)], ' · ')),
-      ...incidents
-        .slice(0, mostIncidents)
-        .map((incident) => `• ${describeIncident(incident, incident.figures.left ?? subject)}`),
+      ...incidents.slice(0, mostIncidents).map((incident) => `• ${describeIncident(incident, alert)}`),
     ],
     picture,
     actions: [
@@ -422,13 +420,15 @@ function describeDamping({ damping: { open, close }, isEvent }: AlertCondition):
 }
 
 /** `Mon 23 Nov 10:05: resolved after 23 min: shop · 1,204 errors` */
-function describeIncident(incident: Incident, subject: AlertSubject): string {
+function describeIncident(incident: Incident, current: Alert): string {
   const { kind, openedAt, closedAt, figures } = incident;
+  const alert = { ...current, subject: figures.left ?? current.subject };
+  const { subject } = alert;
   const { isEvent = false } = subject.condition;
   const who = listEverything(figures);
   const begun = formatRunTime(openedAt, subject.timeZone);
   if (kind === 'unreadable')
     return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : 'can’t check'}`;
   if (isEvent) return `${begun}: ${who}`;
-  return `${begun}: ${closedAt ? describeEnd(incident, subject) : `${who}, still open`}`;
+  return `${begun}: ${closedAt ? describeEnd(incident, alert) : `${who}, still open`}`;
 }

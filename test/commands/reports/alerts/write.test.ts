@@ -418,6 +418,26 @@ test('an alert that looks for something else begins anew: nothing of before coun
   expect((await harness.incidents()).filter(({ closedAt }) => closedAt === undefined)).toEqual([]);
 });
 
+test.each<[string, TestSubject, Partial<AlertSubject>]>([
+  ['threshold', { condition: 'zone-limit', threshold: 90 }, { threshold: 97 }],
+  ['time window', { condition: 'errors', threshold: 3, window: 60 }, { window: 10 }],
+])('an incident ends, but is not resolved, when its alert gets another %s', async (_, subject, change) => {
+  await using harness = await open();
+  const { zones, originErrors } = harness.cdn.data;
+  originErrors.count = 0;
+  const id = zones[0]?.Id ?? 0;
+  Object.assign(zones[0] ?? {}, { MonthlyBandwidthLimit: 100e9, MonthlyBandwidthUsed: 95e9 });
+  const at = harness.now().getTime() - 20 * 60_000;
+  addErrors(harness.cdn.data, id, { many: 10, at, code: 'dns_lookup' });
+  const alert = await harness.createAlert({ ...subject, targets: [`${id}`] });
+  await harness.look(2);
+  expect(count(harness, channel)).toBe(1);
+  await edit(harness, alert, change);
+  await harness.look(3);
+  expect([count(harness, channel), count(harness, channel, ':double_vertical_bar:')]).toEqual([0, 1]);
+  expect(readAll(harness).join('\n')).not.toContain(':white_check_mark:');
+});
+
 const blind = (harness: AlertHarness): void =>
   harness.cdn.faults.add({ match: { method: 'GET' }, status: 503, times: Number.POSITIVE_INFINITY });
 
