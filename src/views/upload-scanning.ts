@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { ScanDay, UploadScanningMetrics } from '../api/upload-scanning.ts';
-import { dayMs, shiftDay, startOfDay } from '../lib/time.ts';
+import { dayMs, shiftDay, startOfDay, toUtcDay } from '../lib/time.ts';
 import { renderAnswer } from './blocks/answer.ts';
 import { jsonFile, type Message, type MessageBlock } from './blocks/blocks.ts';
 import { commandButton, replacingButton } from './blocks/buttons.ts';
@@ -18,7 +18,10 @@ export interface Scanning {
 
 export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
   const { unknownOverview, totalFilesScanned: scanned } = metrics;
-  const days = listDays(metrics.days);
+  const today = toUtcDay(asOf);
+  const reported = metrics.days.filter(({ day = today }) => day <= today);
+  const ahead = metrics.days.length - reported.length;
+  const days = listDays(reported);
   const totals = describeTotals(metrics, days);
   const answer = renderAnswer({
     text: `Shield zone ${escapeMrkdwn(name ?? id, 40)}: ${totals}`,
@@ -34,6 +37,7 @@ export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
     notes: [
       scanned === undefined ? 'scanned files not reported' : `${formatCount(scanned, 'file')} scanned`,
       unknownOverview ? 'the days are in an unknown format: see the file' : describeReported(days),
+      ahead > 0 && `${formatCount(ahead, 'day')} in the future not shown`,
       `as of ${formatMoment(asOf)}`,
     ],
   });

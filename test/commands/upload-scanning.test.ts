@@ -30,9 +30,9 @@ test('28 days are four weeks in the chart', async () => {
   expect(chart?.chart.series.map(({ name }) => name)).toEqual(['Logged', 'Blocked']);
 });
 
-test('a week of the chart is seven days, also where the CDN leaves days out, and none is older than 28', async () => {
+test('a week of the chart is seven days, also where the CDN leaves days out, none is older than 28 or in the future', async () => {
   await using harness = await createCommandHarness({ zones: 3 });
-  const days = ['2026-10-20', '2026-11-02', '2026-11-19', '2026-11-21'];
+  const days = ['2026-10-20', '2026-11-02', '2026-11-19', '2026-11-21', '2026-12-05'];
   const counts = { loggedRequests: 1, blockedRequests: 5, filesScanned: 9 };
   const overview = Object.fromEntries(days.map((day) => [day, counts]));
   harness.cdn.data.shieldZones.push({ id: 600, plan: 'advanced', overview });
@@ -41,6 +41,7 @@ test('a week of the chart is seven days, also where the CDN leaves days out, and
   expect(chart?.title).toBe('Newest week: 2 logged, 10 blocked');
   expect(chart?.chart.axis_config.categories).toEqual(['2 Nov', '19–21 Nov']);
   expect(readText(answer)).toContain('Not reported: 8–14 Nov');
+  expect(readText(answer)).not.toContain('Dec');
 });
 
 test('epoch keys are days, and an overview in another form is said to be one and is in the file', async () => {

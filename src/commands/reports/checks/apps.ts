@@ -242,7 +242,7 @@ function listFindings(app: ComparedApp): Finding[] {
   const add = (weight: number, sign: string, text: string): void =>
     void found.push({ weight, text: `${sign} ${escapeMrkdwn(name)}${text}` });
   const before = was?.status === undefined ? 'not reported' : escapeMrkdwn(was.status, 30);
-  if (status !== undefined && was && status.toLowerCase() !== before.toLowerCase()) {
+  if (status !== undefined && was && status.toLowerCase() !== was.status?.toLowerCase()) {
     if (isFailing(app)) add(1, ':red_circle:', ` is ${escapeMrkdwn(status, 30)}, was ${before}`);
     else if (was.status !== undefined)
       add(5, ':arrows_counterclockwise:', ` is ${escapeMrkdwn(status, 30)}, was ${before}`);

@@ -500,7 +500,7 @@ test.each<[string, DigestKindName[], (data: CdnData) => void]>([
     { kinds, targets, only: 'changed' },
     {
       zones: [makeZone(1001, 'shop')],
-      apps: [{ id: 'app1', status: 'active', ...app }],
+      apps: [{ id: 'app1', status: 'active in two of three regions & more', ...app }],
       shieldZones: [{ id: 501, plan: 'advanced', overview }],
     },
   );
