@@ -159,18 +159,24 @@ export function resolveId(kind: NamedKind, { list }: Words, { names, person }: C
   return names.resolve(person, kind, list.join(' ').replace(/^#(?=\d+$)/u, ''));
 }
 
-/** The id that the first words name, `checkout v2` of `checkout v2 12`, and the others. The shortest name counts. */
+/** The id that the first words name, `checkout v2` of `checkout v2 12`, and the others. @throws UserError where two names fit */
 export async function resolveFirst(
   kind: NamedKind,
   words: readonly string[],
   { names, person }: Context,
 ): Promise<{ readonly id: string; readonly others: readonly string[] }> {
-  for (const length of words.slice(0, mostNameWords).keys()) {
-    const name = words.slice(0, length + 1).join(' ');
-    const id = await names.resolve(person, kind, name);
-    if (id !== name || looksLikeId(name)) return { id, others: words.slice(length + 1) };
-  }
-  return { id: words[0] ?? '', others: words.slice(1) };
+  const first = { name: words[0] ?? '', id: words[0] ?? '', others: words.slice(1) };
+  if (looksLikeId(first.name)) return { ...first, id: await names.resolve(person, kind, first.name) };
+  const readings = words.slice(0, mostNameWords).map(async (_, nth) => {
+    const name = words.slice(0, nth + 1).join(' ');
+    return { name, id: await names.resolve(person, kind, name), others: words.slice(nth + 1) };
+  });
+  const found = (await Promise.all(readings)).filter(({ name, id }) => id !== name);
+  const [one = first] = found;
+  const other = found.find(({ id }) => id !== one.id);
+  if (other === undefined) return one;
+  const both = [one, other].map(({ name, id }) => `${formatCode(name, 60)} (${formatCode(id, 60)})`);
+  throw new UserError(`This can mean ${both.join(' or ')}.`, 'Type the ID instead of the name.');
 }
 
 const mostNameWords = 6;

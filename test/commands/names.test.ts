@@ -124,6 +124,19 @@ test('a name of several words is found without quotes, and an id before it', asy
   await ask(alice, 'zones app:checkout v2');
   await alice.waitForMessage(new RegExp(`of the app ${appIds.idle}`, 'u'));
   await ask(alice, `name app ${appIds.idle} none`);
+
+  // Who gave the name stands on the form.
+  await openForm('variable checkout v2', 'variables:submit');
+  const form = await alice.waitForModal(({ reads }) => reads.includes('checkout v2'));
+  expect(form.reads).toMatch(/304 .* checkout v2 .* @Alice/u);
+  await alice.closeModal();
+  // A shorter name does not take its place.
+  await ask(bob, 'name script 305 checkout');
+  await alice.slash('variable checkout v2 12');
+  const refused = await alice.waitForModal(/checkout \(305\)/u);
+  expect(readStable(refused)).toMatchSnapshot('two names');
+  await alice.closeModal();
+  await ask(bob, 'name script 305 none');
 });
 
 test('only the giver or an admin changes a name', async () => {

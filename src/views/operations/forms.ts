@@ -28,11 +28,7 @@ export interface VolumePreview {
 }
 
 /** Only a form with the preview proposes a deletion. `named`: the name that a person gave to the app. */
-export function renderVolumeForm(
-  typed: VolumeInputs,
-  named?: { readonly id: string; readonly name: string; readonly by: string },
-  preview?: VolumePreview,
-): ModalView {
+export function renderVolumeForm(typed: VolumeInputs, named?: Giver, preview?: VolumePreview): ModalView {
   const settings = {
     title: 'Delete a volume',
     callbackId: 'volumes:submit',
@@ -42,10 +38,7 @@ export function renderVolumeForm(
   const { appId = '' } = typed;
   return modal(settings, [
     ...(preview ? renderPreview(preview) : [intro]),
-    named &&
-      section(
-        `App ${formatCode(named.id, 60)} is called *${escapeMrkdwn(named.name)}* here, by <@${named.by}>.`,
-      ),
+    named && renderGiver('App', named),
     // An id too long for a menu's option has to be typed.
     appId.length > limits.option
       ? textInput('appId', 'App', { initial: appId, hint: 'About 15 letters and digits.' })
@@ -70,6 +63,12 @@ export function renderVolumeForm(
       maxLength: 500,
     }),
   ]);
+}
+
+type Giver = Readonly<Record<'id' | 'name' | 'by', string>>;
+
+function renderGiver(what: string, { id, name, by }: Giver): KnownBlock {
+  return section(`${what} ${formatCode(id, 60)} is called *${escapeMrkdwn(name)}* here, by <@${by}>.`);
 }
 
 function labelDeletion({ needed }: ApprovalNeeds): string {
@@ -110,6 +109,8 @@ const valueOptions = [
 
 export interface KnownVariable {
   readonly name: string | undefined;
+  /** The name that a person gave to the script. */
+  readonly named: Giver | undefined;
   readonly consequences: Consequences;
   readonly needs: ApprovalNeeds;
   readonly canUndo: boolean;
@@ -142,6 +143,7 @@ export function renderVariableForm(
       known?.consequences.text ?? 'Changes a variable of an edge script. Empty fields stay unchanged.',
     ]),
     known && section([renderApprovalNeeds(known.needs, 'Set it'), undo]),
+    known?.named && renderGiver('Script', known.named),
     searchSelect('scriptId', 'Script', {
       chosen: scriptId ? picked(scriptId) : undefined,
       placeholder: searchPlaceholder,

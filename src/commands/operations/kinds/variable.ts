@@ -185,12 +185,18 @@ const variableCommand: Command = {
     if (first === undefined) return forms.renderVariableForm({});
     const variables = { tenant: tenantId(context.person), kind: variableUpdate.name };
     const targets = await findNamedTargets(context.ledger, variables);
-    // Case counts: names of variables differ by it.
-    const find = (called: string, ofScript?: string) =>
-      targets
-        .filter(({ name }) => name === called)
-        .map(({ path }) => readVariablePath(path))
-        .find(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
+    // The newest name of a variable counts; case does, too.
+    const names = new Map(targets.toReversed().map(({ path, name }) => [path, name]));
+    const find = (called: string, ofScript?: string) => {
+      const ids = [...names].flatMap(([path, name]) => (name === called ? readVariablePath(path) : []));
+      const found = ids.filter(({ scriptId }) => ofScript === undefined || scriptId === ofScript);
+      if (found.length <= 1) return found[0];
+      const several = found.slice(0, 4).map((one) => `\`/cdn variable ${one.scriptId} ${one.variableId}\``);
+      throw new UserError(
+        `Several variables are called ${formatCode(called, 60)}.`,
+        `Type the IDs of the one you mean: ${join(several, ' or ')}.`,
+      );
+    };
     const named = find(first);
     const { id: scriptId, others } = named
       ? { id: named.scriptId, others: words.list.slice(1) }
@@ -248,13 +254,15 @@ async function loadKnown(
 ): Promise<forms.KnownVariable> {
   const { ledger, person } = context;
   const request = variableId && { scriptId, variableId, required: undefined, setsValue: true };
-  const [snapshot, needs] = await Promise.all([
+  const [snapshot, needs, named] = await Promise.all([
     request ? loadVariable(request, context) : loadAffectedByScript(scriptId, context),
     findApprovalNeeds(variableUpdate, context),
+    context.names.find(person, 'script', scriptId),
   ]);
   const path = variableId && variablePath(scriptId, variableId);
   return {
     name: findTargetName(snapshot, undefined),
+    named,
     consequences: variableUpdate.consequences(snapshot),
     needs,
     canUndo: path ? await isValueKept(ledger, tenantId(person), path) : false,

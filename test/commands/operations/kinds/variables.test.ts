@@ -100,6 +100,28 @@ describe('a variable is set', () => {
     await team.alice.closeModal();
   });
 
+  test('a name that two scripts have is refused with the IDs, and one that a variable had before is not its name', async () => {
+    const [, other] = team.bot.cdn.data.scripts;
+    const [split] = other?.variables ?? [];
+    if (!other || !split) throw new Error('the CDN has too few variables');
+    const { Name: before } = split;
+    for (const name of [before, 'FEATURE_X']) {
+      Object.assign(split, { Name: name });
+      await team.alice.slash(`variable ${other.Id} ${split.Id}`);
+      await team.alice.waitForModal('variables:submit');
+      await team.alice.submit({ required: 'true' });
+      await team.alice.waitForModal(says.answered);
+      await team.alice.closeModal();
+    }
+    await team.alice.slash('variable FEATURE_X');
+    expect(readStable(await team.alice.waitForModal(/301 12/u))).toMatchSnapshot('two scripts');
+    await team.alice.closeModal();
+    await team.alice.slash(`variable ${before}`);
+    const { reads } = await team.alice.waitForModal('variables:submit');
+    expect(reads).toContain(before);
+    Object.assign(split, { Name: before });
+  });
+
   test('a value of 4,096 characters is typed into two inputs', async () => {
     const [first, rest] = ['a'.repeat(3000), 'b'.repeat(1096)];
     await fill({ defaultValue: first, moreValue: rest });
