@@ -31,6 +31,8 @@ import { getRequest, listMyRequests, proposeVariableChange, proposeVolumeDeletio
 import type { Tool, ToolCall, ToolRefusal } from './tool.ts';
 import { allZones, defineTool, findZone, toDate, toOriginErrors, toZones, zoneArgument } from './tool.ts';
 
+const warnOfSkipped = (zones: number) => zones > 0 && capitalize(`${describeSkipped(zones)}.`);
+
 /** Zones of a script in one answer, at the edge and as middleware. */
 const mostZones = 25;
 const mostHostnames = 5;
@@ -87,7 +89,7 @@ const listZones = defineTool({
     return {
       asOf: takenAt,
       warnings: [
-        skipped > 0 && capitalize(`${describeSkipped(skipped)}.`),
+        warnOfSkipped(skipped),
         unknown > 0 && capitalize(`${describeUnknown(unknown)}.`),
         capitalize(describeUnreported(totals)) || false,
       ],
@@ -137,7 +139,7 @@ const getScript = defineTool({
   input: z.object({ script: z.string().trim().min(1).max(100).describe('Its ID, or its name here') }),
   async run({ script: typed }, context: Context) {
     const id = await context.names.resolve(context.person, 'script', typed);
-    const { zones, takenAt } = await loadAllZones(context);
+    const { zones, skipped, takenAt } = await loadAllZones(context);
     const runsOn = zones.filter(({ edgeScriptId }) => edgeScriptId === id);
     const middlewareOf = zones.filter(({ middlewareScriptId }) => middlewareScriptId === id);
     const total = runsOn.length + middlewareOf.length;
@@ -149,6 +151,7 @@ const getScript = defineTool({
           ? `No zone that this key sees runs script ${id}.`
           : `${pluralize(runsOn.length, 'zone runs', 'zones run')} the script ${id}, ${pluralize(middlewareOf.length, 'zone uses', 'zones use')} it as middleware.`,
       asOf: takenAt,
+      warnings: [warnOfSkipped(skipped)],
       counts: [runs_on.length + middleware_of.length, total],
       data: { script: id, runs_on, middleware_of },
       next: toZones([...runsOn, ...middlewareOf]),
@@ -175,6 +178,7 @@ const listZoneChanges = defineTool({
     const changes = shown.changes.slice(0, mostChanges);
     return {
       asOf,
+      warnings: [warnOfSkipped(look.skipped)],
       counts: [changes.length, total],
       data: {
         recorded_since: look.since,

@@ -41,7 +41,7 @@ export function prefetchZones(context: Context): Promise<LoadOutcome> {
 /** The consequences of a deletion. @throws UserError where the CDN does not know the app; ApiError */
 export async function loadAffectedByVolume(appId: string, context: Context): Promise<VolumeShown> {
   const client = await context.cdn();
-  const [{ zones }, app] = await Promise.all([
+  const [list, app] = await Promise.all([
     readAllZones(context),
     client.apps.summary(appId).catch((error: unknown) => {
       if (!(error instanceof ApiError)) throw error;
@@ -55,7 +55,7 @@ export async function loadAffectedByVolume(appId: string, context: Context): Pro
     }),
   ]);
   return {
-    ...findAffectedZones(zones.filter((zone) => zone.appId === appId)),
+    ...findAffectedZones(list, (zone) => zone.appId === appId),
     volumeSizeInGb: app?.totalVolumeSizeInGb,
     monthlyCost: app?.monthlyCost,
     summary: app === undefined ? 'unreadable' : 'read',
@@ -64,13 +64,14 @@ export async function loadAffectedByVolume(appId: string, context: Context): Pro
 
 /** The zones that run a script, at their edge or as middleware. Read now. @throws ApiError */
 export async function loadAffectedByScript(scriptId: string, context: Context): Promise<AffectedZones> {
-  const { zones } = await readAllZones(context);
   const runs = (zone: ZoneSummary) => [zone.edgeScriptId, zone.middlewareScriptId].includes(scriptId);
-  return findAffectedZones(zones.filter(runs));
+  return findAffectedZones(await readAllZones(context), runs);
 }
 
-function findAffectedZones(zones: readonly ZoneSummary[]): AffectedZones {
+function findAffectedZones(list: CachedZones, isAffected: (zone: ZoneSummary) => boolean): AffectedZones {
+  const zones = list.zones.filter(isAffected);
   return {
+    ...(list.skipped > 0 && { zonesSkipped: list.skipped }),
     zonesTotal: zones.length,
     zones: zones.slice(0, 12).map(({ id, name, hostnames }) => ({
       id,

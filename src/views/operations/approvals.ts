@@ -122,7 +122,9 @@ function decisionButtons(operation: ShownOperation): Button[] {
   const { approve, deny } = words.labels ?? defaultLabels;
   const { zones } = words.consequences;
   const dependents =
-    zones && `${capitalize(pluralize(zones.zonesTotal, 'zone depends', 'zones depend'))} on it.`;
+    zones &&
+    zones.zonesSkipped === undefined &&
+    `${capitalize(pluralize(zones.zonesTotal, 'zone depends', 'zones depend'))} on it.`;
   const warning = `It runs with the last approval: ${nameInPlainText(operation)}.`;
   return [
     runButton(approve.label, approve.actionId, operation, join([warning, dependents], ' ')),

@@ -5,11 +5,14 @@ import { button, commandButton } from '../blocks/buttons.ts';
 import { describeFields } from '../blocks/failure.ts';
 import { agree, andMore, formatBytes, formatDuration, formatNumber, pluralize } from '../blocks/format.ts';
 import { modal } from '../blocks/inputs.ts';
-import { escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
+import { capitalize, escapeMarkup, escapeMrkdwn, formatCode, join, stripMarkup } from '../blocks/text.ts';
+import { describeSkipped } from '../zones/list.ts';
 
 // Types, not interfaces: what is sealed has to be JSON.
 export type AffectedZones = {
   readonly zonesTotal: number;
+  /** How many could not be read, and may be affected. */
+  readonly zonesSkipped?: number;
   readonly zones: readonly {
     readonly id: string;
     readonly name: string;
@@ -97,11 +100,12 @@ export function describeScriptConsequences(shown: AffectedZones): string {
 const mostNamed = 8;
 
 function describeZones(
-  { zones, zonesTotal }: AffectedZones,
+  { zones, zonesTotal, zonesSkipped = 0 }: AffectedZones,
   [one, many]: readonly [string, string],
   what: string,
 ): string {
-  if (zonesTotal === 0) return `No zone that the requester sees ${one} ${what}.`;
+  const left = zonesSkipped > 0 && `:warning: ${capitalize(describeSkipped(zonesSkipped))}.`;
+  if (zonesTotal === 0) return join([`No zone that the requester sees ${one} ${what}.`, left], ' ');
   const names = zones
     .slice(0, mostNamed)
     .map(({ name, hostnames: [hostname = 'no hostname'], hostnamesTotal }) => {
@@ -109,7 +113,8 @@ function describeZones(
       return `*${escapeMrkdwn(name, 60) || 'unnamed'}* (${hosts})`;
     });
   const named = join([names.join(', '), andMore(zonesTotal - names.length)], ' ');
-  return `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
+  const found = `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
+  return join([found, left], '\n');
 }
 
 const states = {

@@ -6,6 +6,10 @@ import {
   loadAllZones,
   lookUpZone,
 } from '../../../src/commands/zones/lookup.ts';
+import {
+  describeScriptConsequences,
+  describeVolumeConsequences,
+} from '../../../src/views/operations/describe.ts';
 import { createCommandHarness } from '../../support/command-harness.ts';
 
 const rich = (url: string) => ({
@@ -108,6 +112,15 @@ test('what a deletion concerns is read from the CDN, not from a list of before',
   const added = harness.cdn.data.zones.find(({ Id }) => String(Id) === zone);
   Object.assign(added ?? {}, { MagicContainersAppId: app, EdgeScriptId: 77 });
   expect(await count()).toEqual([apps + 1, scripts + 1]);
+});
+
+test('what a deletion concerns names zones that could not be read', async () => {
+  await using harness = await createCommandHarness({ zones: 4 });
+  const { context } = harness.person();
+  const none = { Items: [null], TotalItems: 3, HasMoreItems: false };
+  harness.cdn.faults.add({ match: { path: /^\/pullzone/ }, body: none, times: Number.POSITIVE_INFINITY });
+  const volume = await loadAffectedByVolume(app, context);
+  expect([describeVolumeConsequences(volume), describeScriptConsequences(volume)]).toMatchSnapshot();
 });
 
 test.each<[string, object, string]>([

@@ -413,6 +413,16 @@ describe('text of others', () => {
   });
 });
 
+test.each(['list_zones', 'get_script', 'list_zone_changes'])(
+  '%s warns of zones that could not be read',
+  async (tool) => {
+    aheadMs += 11 * 60_000;
+    bot.cdn.faults.add({ match: { path: /^\/pullzone/ }, body: { Items: [null], TotalItems: 3 } });
+    const { facts } = await assistant(alice).call(tool, argumentsOf[tool]);
+    expect(facts?.['warnings']).toEqual([expect.stringMatching(/3 zones/u)]);
+  },
+);
+
 test('each call is in the audit with its tool, without its arguments, reads once a minute', async () => {
   aheadMs += 61_000;
   const own = assistant(alice);

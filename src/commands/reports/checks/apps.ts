@@ -70,7 +70,7 @@ async function checkApps(
     ],
     // Nothing is known of the apps of zones that could not be read.
     isUnlisted: (id) => (left > 0 || facts.skipped > 0) && !facts.read.some(({ item }) => item === id),
-    refuse: ({ name, is }) => new UserError(`App ${name}: ${is}.`, 'Check the app itself.'),
+    refuse: ({ name, is }) => new UserError(`${name}: ${is}.`, 'Check the app itself.'),
     judge: (app) => ({ wrongIf, ...judge(app) }),
   });
 }
