@@ -1,4 +1,4 @@
-import { cleanName, looksLikeId, toNameKey, trimZeros } from '../lib/names.ts';
+import { cleanName, looksLikeId, toLook, toNameKey, trimZeros } from '../lib/names.ts';
 import { takeLock } from '../store/database.ts';
 import type { Db } from '../store/schema.ts';
 import type { Audit } from './audit/audit.ts';
@@ -95,7 +95,7 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
       | { readonly givenBy: string }
     > {
       const tenant = tenantId(person);
-      const wanted = name === undefined ? undefined : toNameKey(name);
+      const wanted = name === undefined ? undefined : toLook(name);
       if (name !== undefined && (looksLikeId(name) || (await wasUsed(tenant, kind, name)))) return 'isId';
       return db.transaction().execute(async (trx) => {
         // One at a time, since the database compares names only by their letters.
@@ -106,11 +106,10 @@ export function createNames({ db, audit, now }: { db: Db; audit: Audit; now: () 
         if (was !== undefined && (present?.name ?? null) !== was) return 'changed';
         const others = all.filter((one) => one !== present);
         const ofKind = others.filter((one) => one.kind === kind);
-        const same = ofKind.find((one) => toNameKey(one.name) === wanted);
+        const same = ofKind.find((one) => toLook(one.name) === wanted);
         if (same) return { taken: same.id };
-        if (ofKind.some((one) => toNameKey(one.id) === wanted)) return 'isId';
-        if (wanted !== undefined && ofKind.some((one) => toNameKey(one.name) === toNameKey(id)))
-          return 'isName';
+        if (ofKind.some((one) => toLook(one.id) === wanted)) return 'isId';
+        if (wanted !== undefined && ofKind.some((one) => toLook(one.name) === toLook(id))) return 'isName';
         if (others.length >= maxNames && name !== undefined) return 'full';
         const key = { tenant, kind, id };
         await trx

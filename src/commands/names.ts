@@ -3,7 +3,7 @@ import { ApiError } from '../api/http/errors.ts';
 import { tenantId } from '../auth/identity.ts';
 import { type NamedKind, namedKinds } from '../auth/names.ts';
 import { UserError } from '../errors.ts';
-import { cleanName, looksLikeId, mixesAlphabets, toNameKey, trimZeros } from '../lib/names.ts';
+import { cleanName, looksLikeId, mixesAlphabets, toLook, toNameKey, trimZeros } from '../lib/names.ts';
 import { hasSecret } from '../secrets/key-in-text.ts';
 import type { Message } from '../views/blocks/blocks.ts';
 import { formatCount } from '../views/blocks/format.ts';
@@ -199,7 +199,7 @@ async function findConflict(
   for (const zone of zones) {
     const uses = kind === 'app' ? [zone.appId] : [zone.edgeScriptId, zone.middlewareScriptId];
     const other = uses.includes(id) ? undefined : uses.find((one) => one !== undefined);
-    const isMeant = toNameKey(zone.name) === key || hasHostname(zone, readHost(name));
+    const isMeant = toLook(zone.name) === toLook(name) || hasHostname(zone, readHost(name));
     if (other !== undefined && isMeant) return `A zone of this name uses ${formatCode(other, 60)}.`;
     if (kind === 'app' && zone.appId !== undefined && toNameKey(zone.appId) === key)
       return `${formatCode(zone.appId, 60)} is the ID of an app.`;

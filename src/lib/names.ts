@@ -40,6 +40,11 @@ export function toNameKey(name: string): string {
   return fold(name).replaceAll(/[^a-z\d\s]/gu, (letter) => lookAlikes.get(letter) ?? letter);
 }
 
+/** Names with the same look are taken for each other in some font: `check0ut`, `shopI`. Only one of them is given. */
+export function toLook(name: string): string {
+  return toNameKey(name).replaceAll('0', 'o').replaceAll(/[1i|]/gu, 'l');
+}
+
 function fold(name: string): string {
   const small = cleanName(name).normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
   // An `i` looks the same with another dot, which a Turkish `İ` leaves.

@@ -107,6 +107,16 @@ test.each([
   expect(await names.resolve(bob, 'app', other)).toBe('app1');
 });
 
+test.each([
+  ['checkout', 'check0ut'],
+  ['shop billing', 'shop bi11lng'],
+])('%s takes the place of %s, which is no other spelling of it', async (name, other) => {
+  const { names } = setUp(await embedded.emptyDatabase());
+  expect(await names.give(alice, { kind: 'app', id: 'app1', name })).toBe('done');
+  expect(await names.give(bob, { kind: 'app', id: 'app2', name: other })).toEqual({ taken: 'app1' });
+  expect(await names.resolve(bob, 'app', other)).toBe(other);
+});
+
 test('of two look-alikes that an earlier version took each is found by its own letters', async () => {
   const { names, db } = setUp(await embedded.emptyDatabase());
   const row = { tenant: alice.teamId, kind: 'app', named_by: alice.userId, named_at: new Date() };
