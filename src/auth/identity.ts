@@ -33,6 +33,7 @@ export interface Profile {
   readonly admin: boolean;
   readonly foreign: boolean;
   readonly deleted: boolean;
+  readonly bot?: true;
   /** IANA name, or the offset (`+05:30`). */
   readonly timeZone: string | undefined;
   readonly unread?: true;

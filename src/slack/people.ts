@@ -185,6 +185,7 @@ function toProfile(user: User, { enterpriseId, teamId }: Installation): Profile 
     admin: isAdmin && !deleted && !foreign && !user.is_bot,
     foreign,
     deleted,
+    ...(user.is_bot ? { bot: true } : {}),
     timeZone: readTimeZone(user.tz, user.tz_offset),
   };
 }

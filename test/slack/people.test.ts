@@ -1,7 +1,7 @@
 import { LogLevel, WebClient } from '@slack/web-api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type SlackSimulator, startSlack } from '../../simulator/slack/server.ts';
-import type { Installation, People } from '../../src/auth/identity.ts';
+import type { Installation, People, Profile } from '../../src/auth/identity.ts';
 import { findOtherAdmins, RolesUnknown } from '../../src/auth/policy/authorizer.ts';
 import { createPeople, type PeopleOf } from '../../src/slack/people.ts';
 import { createMemoryLog } from '../support/engines.ts';
@@ -110,7 +110,7 @@ test.each(['user_not_found', 'users_not_found', 'user_not_visible', 'user_disabl
 const corp: Installation = { teamId: 'T0CORPONE', enterpriseId: 'E0CORP0000' };
 const inCorp = { enterprise_id: 'E0CORP0000', teams: ['T0CORPONE'] };
 
-test.each<[string, Installation, object, { admin: boolean; foreign: boolean }]>([
+test.each<[string, Installation, object, Partial<Profile>]>([
   ['an owner', acme, { team_id: acme.teamId, is_owner: true }, { admin: true, foreign: false }],
   [
     'the primary owner',
@@ -131,7 +131,12 @@ test.each<[string, Installation, object, { admin: boolean; foreign: boolean }]>(
     { team_id: acme.teamId, is_admin: true, deleted: true },
     { admin: false, foreign: false },
   ],
-  ['a bot', acme, { team_id: acme.teamId, is_admin: true, is_bot: true }, { admin: false, foreign: false }],
+  [
+    'a bot',
+    acme,
+    { team_id: acme.teamId, is_admin: true, is_bot: true },
+    { admin: false, foreign: false, bot: true },
+  ],
   [
     'a stranger',
     acme,

@@ -144,7 +144,7 @@ async function* readProfiles(people: People, ids: readonly string[], options?: R
 // As soon as so many may approve, nobody else is looked up.
 const enoughApprovers = 20;
 
-/** Those whom the policy names as approvers, without deactivated ones. @throws RolesUnknown */
+/** The people whom the policy names as approvers, without bots and deactivated ones. @throws RolesUnknown */
 export async function findApproverCandidates(people: People, policy: Policy): Promise<Actor[]> {
   const { approvers, approverGroups } = policy;
   const members = await Promise.all(approverGroups.map((id) => people.members(id, { fresh: true })));
@@ -153,7 +153,7 @@ export async function findApproverCandidates(people: People, policy: Policy): Pr
   const found: Actor[] = [];
   for await (const read of readProfiles(people, ids)) {
     for (const { id: userId, profile } of read) {
-      if (profile?.deleted) continue;
+      if (profile?.deleted || profile?.bot) continue;
       const { foreign = false, admin = false, unread = false } = profile ?? {};
       const groups = approverGroups.filter((_, index) => members[index]?.includes(userId));
       const actor = { userId, foreign, admin, linked: false, groups };

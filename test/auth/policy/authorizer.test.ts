@@ -331,10 +331,11 @@ test('a quorum counts only approvers of the own organization', () => {
   expect(computeQuorum(rules, 'destroy', candidates, 'U4').able).toEqual(['U2']);
 });
 
-test('the candidates are named or in a group, without deactivated people, or nobody knows', async () => {
-  const rules = { ...initialPolicy, approvers: ['U1', 'U2'], approverGroups: ['S1'] };
+test('the candidates are named or in a group, without bots and deactivated people, or nobody knows', async () => {
+  const rules = { ...initialPolicy, approvers: ['U1', 'U2', 'U4'], approverGroups: ['S1'] };
   const carl = { admin: true, foreign: true };
-  const people = peopleOfGroup({ U1: {}, U2: { deleted: true }, U3: carl }, ['U3', 'U1', 'U9']);
+  const left = { U2: { deleted: true }, U4: { bot: true } } as const;
+  const people = peopleOfGroup({ U1: {}, ...left, U3: carl }, ['U3', 'U1', 'U9']);
   expect(await findApproverCandidates(people, rules)).toEqual([
     approverOf('U1', { groups: ['S1'] }),
     approverOf('U3', { ...carl, groups: ['S1'] }),
