@@ -85,7 +85,7 @@ export async function openKeyringService(
     await audit.record({ tenant: deployment, actor: 'system', event: 'keyring-changed', subject, detail });
     const use = await countKeyUse(db, sealedTables);
     const unused = keyring.ids.filter((id) => id !== subject && !describeUse(use, id));
-    log.info({ key: subject, moved, unused }, 'sealed everything under the first encryption key');
+    log.info({ first: subject, moved, unused }, 'sealed everything under the first encryption key');
   };
 
   const round = async (): Promise<void> => {

@@ -87,7 +87,7 @@ test('a new first key is taken over, and all is put under it while people are co
   expect(await there.uses()).toEqual(['k2 linked_keys 3']);
   expect(there.log.entries.at(-1)).toMatchObject({
     message: 'sealed everything under the first encryption key',
-    fields: { key: 'k2', moved: 2, unused: ['k1'] },
+    fields: { first: 'k2', moved: 2, unused: ['k1'] },
   });
   expect(await there.status()).toMatchInlineSnapshot(`
     "Keys of <file>: the first one seals, all of them open.
