@@ -28,6 +28,7 @@ import {
   unit,
   weekday,
 } from './moments.ts';
+import type { Words } from './words.ts';
 
 /** A period has at most this many words, in front of its subject or behind it. */
 const mostWords = 14;
@@ -36,10 +37,7 @@ const mostCharacters = 120;
 /** `20/11` and `20.11.2026`: which number is the month differs from place to place. */
 const unclearDate = /^\d{1,2}[./]\d{1,2}(?:[./]\d{2,4})?\.?$|^\d{1,2}-\d{1,2}-\d{4}$/u;
 
-interface Line {
-  readonly list: readonly string[];
-  readonly quoted?: readonly boolean[] | undefined;
-}
+type Line = Pick<Words, 'list' | 'quoted'>;
 
 /** A word; what is quoted is a name. */
 interface Word {
@@ -76,11 +74,8 @@ function splitFirst(line: readonly Word[], clock: PeriodClock) {
     const { typed, others, isBehind } = split(from, to);
     // `shop last night 10pm`
     if (others.length < mostWords) assertOnly(typed, others, isBehind, clock);
-    return createPeriodError(
-      typed,
-      clock,
-      others.every(({ text }) => isPlainWord(text)) ? '' : write(others),
-    );
+    const subject = others.every(({ text }) => isPlainWord(text)) ? '' : write(others);
+    return createPeriodError(typed, clock, subject);
   };
   // The longest phrase wins; a time usually follows its subject.
   for (let length = Math.min(mostWords, line.length); length > 0; length -= 1)

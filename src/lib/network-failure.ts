@@ -96,12 +96,7 @@ export function mayHaveBeenSent({ kind = 'closed', code }: Partial<NetworkFailur
 
 const proxyRefusal = /(?:proxy response|failed to establish tunnel.* HTTP\/1\.\d)\D*(\d{3})/iu;
 
-interface Cause {
-  readonly code?: unknown;
-  readonly name?: unknown;
-  readonly message?: unknown;
-  readonly statusCode?: unknown;
-}
+type Cause = Readonly<Partial<Record<'code' | 'name' | 'message' | 'statusCode', unknown>>>;
 
 function findCauses(error: unknown, depth = 0): Cause[] {
   if (typeof error !== 'object' || error === null || depth > 8) return [];

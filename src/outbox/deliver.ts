@@ -519,10 +519,7 @@ async function takeSlot(delivery: Delivery, method: Method): Promise<boolean> {
 }
 
 /** One call in so many ms; after a quiet time calls may come `burstMs` early. */
-interface Rate {
-  readonly everyMs: number;
-  readonly burstMs: number;
-}
+type Rate = Readonly<Record<'everyMs' | 'burstMs', number>>;
 
 // https://docs.slack.dev/apis/web-api/rate-limits
 const channelRate: Rate = { everyMs: 1_000, burstMs: 0 };

@@ -179,13 +179,11 @@ export interface FailureClass {
   readonly reference?: string | undefined;
 }
 
-const longestPauseMs = 10 * minuteMs;
-
 export function classifySlackFailure(error: unknown): FailureClass {
   // Before anything was sent: no installation, no token.
   if (error instanceof UserError) return { meaning: 'app', code: 'not_installed' };
   if (!(error instanceof SlackFailure)) return { meaning: 'not-sent', code: 'not_sent' };
   const { code, reference, retryAfterSeconds } = error;
-  const askedMs = retryAfterSeconds && Math.min(longestPauseMs, Math.max(1, retryAfterSeconds) * 1000);
+  const askedMs = retryAfterSeconds && Math.min(10 * minuteMs, Math.max(1, retryAfterSeconds) * 1000);
   return { meaning: readCode(code), code, askedMs, reference };
 }

@@ -80,8 +80,8 @@ async function readQuestion(typedWords: Words, context: Context) {
   // `with status 502`
   const typed = zone.replace(filters.status ? /^(?:(?:with|status|only)(?: |$))+/iu : '', '').trim();
   // A zone of that name is typed in quotes.
-  if (/^(?:(?:in|for|of|on) )?all(?: (?:the|my))?(?: zones)?$/iu.test(typed) && !words.quoted?.includes(true))
-    return { ...asked, typed: undefined };
+  const isEvery = /^(?:(?:in|for|of|on) )?(?:all(?: (?:the|my))?(?: zones)?|everything)$/iu.test(typed);
+  if (isEvery && !words.quoted?.includes(true)) return { ...asked, typed: undefined };
   if (typed !== '') return { ...asked, typed };
   const { id } = (await findChannelZone(context)) ?? {};
   return { ...asked, typed: id, isOfChannel: id !== undefined };

@@ -338,7 +338,8 @@ function createForm<Kind extends ReportKind>(
     const zones = all ? all.zones : [];
     const tokens = typed.map((word) => ({ typed: word, text: word.replace(/[,;]+$/u, ''), value: word }));
     const called = new Set(zones.map(({ name }) => name.toLowerCase()));
-    const named = quoteNames(tokens, (text) => called.has(text.toLowerCase()));
+    const isName = (text: string): boolean => called.has(text.toLowerCase());
+    const named = quoteNames(tokens, isName, () => false);
     const words = named.map(({ text }) => text.toLowerCase());
     const names = new Set(words);
     const hosts = words.filter((word) => /\.\p{L}/u.test(word)).slice(0, mostHosts);

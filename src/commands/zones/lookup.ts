@@ -136,9 +136,9 @@ async function lookUpName(typed: string, context: Context): Promise<ZoneLookup> 
   if (zones.length > 1) return { kind: 'several', words: host, zones };
   if (one) return { kind: 'one', zone: one };
   const names = all.zones.flatMap((zone) => (host.includes('.') ? zone.hostnames : [zone.name]));
-  const parts = host.split(/[\s,;]+/u);
+  const line = ` ${host.replaceAll(/[\s,;]+/gu, ' ')} `;
   const named = names
-    .filter((one) => (isId ? one.includes(host) : parts.includes(one.toLowerCase())))
+    .filter((one) => (isId ? one.includes(host) : line.includes(` ${one.toLowerCase()} `)))
     .slice(0, 3);
   const near = [...new Set([...named, ...findClosest(host, names)])];
   return { kind: 'none', typed: name, near, unread: all.skipped };
@@ -162,9 +162,10 @@ function findExact(zones: readonly ZoneSummary[], name: string, host: string): Z
  */
 export async function readZoneNames(words: Words, names: readonly string[], context: Context) {
   const isForeign = ({ name }: Token): boolean => name !== undefined && !names.includes(name);
-  const isUnclear = words.tokens.some(isForeign) || withTimeWord.test(words.list.join(' '));
-  const all = findKnownZones(context) ?? (isUnclear ? await loadAllZones(context) : undefined);
-  const called = new Set(all?.zones.map(({ name }) => name.toLowerCase()));
+  const line = words.list.join(' ').toLowerCase();
+  const known = findKnownZones(context) ?? (words.tokens.some(isForeign) && (await loadAllZones(context)));
+  const zones = known ? known.zones : await searchTimeNames(line, context);
+  const called = new Set(zones.map(({ name }) => name.toLowerCase()));
   const tokens = words.tokens.map((token): Token => {
     const { typed, text } = token;
     const isName = isForeign(token) && [...called].some((name) => name.includes(text.toLowerCase()));
@@ -176,11 +177,19 @@ export async function readZoneNames(words: Words, names: readonly string[], cont
   );
 }
 
-/** `errors Black Friday`, but not `errors shop since friday`. */
-const withTimeWord = new RegExp(
-  `^(?=.* )(?:.* )?(?<!\\b(?:last|this|since) |\\d )(?:${month}|${weekday}|weekend|week|hour|day|month|night|morning|noon|midnight|${counts.join('|')})(?: |$)`,
-  'iu',
+/** In `errors Black Friday`, but not in `errors shop since friday`. */
+const timeWord = new RegExp(
+  `(?<!\\b(?:last|this|since) |\\d )(?<=^| )(?:${month}|${weekday}|weekend|week|hour|day|month|night|morning|noon|midnight|${counts.join('|')})(?= |$)`,
+  'gu',
 );
+
+/** The zones called like `Black Friday`, by the CDN's search: the list of a large account takes many requests. */
+async function searchTimeNames(line: string, context: Context): Promise<readonly ZoneName[]> {
+  const times = line.includes(' ') ? new Set(line.match(timeWord)?.slice(0, 3)) : [];
+  const search = async (word: string) =>
+    (await context.cdn()).pullZones.findAll(({ name }) => line.includes(name.toLowerCase()), word);
+  return (await Promise.all([...times].map(search))).flat().map(({ summary }) => summary);
+}
 
 /** A pasted line may have thousands. */
 const mostWords = 20;
@@ -189,15 +198,19 @@ function writePlain(tokens: readonly Token[]): string {
   return tokens.flatMap(({ name, quoted, text }) => (name || quoted ? [] : text)).join(' ');
 }
 
-/** The names that are several words, or a time. A time is a name only beside another time: `friday night 24h`. */
-export function quoteNames(typed: readonly Token[], isName: (text: string) => boolean): readonly Token[] {
+/** Names of several words, or that are a time. Where it may be a period, only beside another time: `friday night 24h`. */
+export function quoteNames(
+  typed: readonly Token[],
+  isName: (text: string) => boolean,
+  isPeriod = isWholeTime,
+): readonly Token[] {
   let tokens = typed;
   for (let length = tokens.length > mostWords ? 0 : tokens.length; length > 0; length -= 1)
     for (let at = 0; at + length <= tokens.length; at += 1) {
       const run = tokens.slice(at, at + length);
       const text = run.map((token) => token.text).join(' ');
       if (!isName(text)) continue;
-      const isTime = isWholeTime(text);
+      const isTime = isPeriod(text);
       const others = writePlain(tokens.toSpliced(at, length));
       const isBesideTime = isWholeTime(others) && !isWholeTime(writePlain(tokens));
       if (isTime ? isBesideTime : length > 1)

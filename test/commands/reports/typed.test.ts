@@ -11,6 +11,7 @@ const zones = [
   zone({ Id: 103, Name: 'Black Friday' }),
   zone({ Id: 104, Name: 'charges' }),
   zone({ Id: 105, Name: 'Cyber Monday' }),
+  zone({ Id: 106, Name: 'week 47' }),
 ];
 
 const typedLines = `
@@ -33,12 +34,14 @@ errors 102 ← alert new web-app failing / alert new errors web-app / alert new 
 errors 103 ← alert new Black Friday failing
 errors 103 105 ← alert new Cyber Monday and Black Friday failing
 errors 101 102 ← alert new errors shop, web-app
+errors 106 ← alert new errors week 47
 zones workdays 09:00 ← digest new
 errors 101 daily 09:00 ← daily digest of errors of shop / digest new errors shop every day
 errors workdays 17:00 ← digest new errors 5pm / digest new errors at 5 pm
 errors workdays 00:30 ← digest new failing 12:30 am
 apps mon 18:30 ← weekly digest of containers 18:30
 scanning workdays 09:00 ← digest new malware
+zones 106 mon 09:00 ← digest new week 47 every monday 9am
 `;
 
 /** What the menus of a form hold when it opens. */

@@ -112,7 +112,7 @@ describe.each(['cold', 'warm'])('%s', (state) => {
         expect(readText(await ask(command))).toContain(`in ${typed}*`);
     for (const typed of ['errors friday night', 'errors shop last friday', 'errors shop week 46'])
       expect(readText(await ask(typed))).not.toMatch(/in (?:friday|week|Black)/u);
-    for (const typed of ['errors now', 'errors right now', 'errors with status 502'])
+    for (const typed of ['errors now', 'errors everything', 'errors with status 502', 'errors right now'])
       expect(readText(await ask(typed))).not.toContain('hostname');
     for (const typed of ['errors Black Friday right now', 'errors "friday night" now'])
       expect(readText(await ask(typed))).toMatch(/in (?:Black Friday|friday night)\*/u);
@@ -132,4 +132,28 @@ describe.each(['cold', 'warm'])('%s', (state) => {
         `[UserError: The second zone is missing.]`,
       );
   });
+});
+
+test('a word of time searches for the names that have it, and does not read every zone', async () => {
+  const { harness, person } = await start();
+  await using _ = harness;
+  for (const [typed, found, searched] of [
+    ['errors shop monday', 'shop', ['monday', 'shop']],
+    ['errors Black Friday last two hours', 'Black Friday', ['friday', 'black friday']],
+    ['errors shop since monday', 'shop', ['shop']],
+    ['errors shop 24h', 'shop', ['shop']],
+  ] as const) {
+    harness.zoneCache.forPerson(alice).expire();
+    const from = harness.cdn.requests.length;
+    expect(readText((await person.run(typed)).at(-1))).toContain(found);
+    const lists = harness.cdn.requests.slice(from).filter(({ path }) => path === '/pullzone');
+    expect(lists.map(({ query }) => query['search']).slice(0, searched.length)).toEqual(searched);
+  }
+});
+
+test('each zone of a typed list is offered, also one of several words', async () => {
+  const { harness, person } = await start();
+  await using _ = harness;
+  const answer = JSON.stringify((await person.run('errors shop and Blog Two')).at(-1));
+  for (const name of ['shop', 'Blog Two']) expect(answer).toContain(`"text":"${name}"`);
 });
