@@ -66,7 +66,9 @@ export async function printStatus({ db, read: { keyring, source }, print }: Step
   if (waiting)
     print(`Running processes reseal everything under ${id} within minutes. What stays does not open.`);
   if (keyring.ids.length > 1)
-    print('Remove a key once every process runs with this list, and keep it with the backups that need it.');
+    print(
+      'Remove a key once every process runs with this list: requests that wait since before become void. Keep it with the backups that need it.',
+    );
 }
 
 /** Destroys the rows that only this key could open, where it is lost or they are altered. */

@@ -80,7 +80,7 @@ test('a new first key is taken over, and all is put under it while people are co
       k2  nothing yet
       k1  2 linked keys
     Running processes reseal everything under k2 within minutes. What stays does not open.
-    Remove a key once every process runs with this list, and keep it with the backups that need it."
+    Remove a key once every process runs with this list: requests that wait since before become void. Keep it with the backups that need it."
   `);
   await bot.refresh();
   await bot.keyStore.link(person(2), new Secret('second'));
@@ -93,7 +93,7 @@ test('a new first key is taken over, and all is put under it while people are co
     "Keys of <file>: the first one seals, all of them open.
       k2  3 linked keys
       k1  not needed: it can be removed
-    Remove a key once every process runs with this list, and keep it with the backups that need it."
+    Remove a key once every process runs with this list: requests that wait since before become void. Keep it with the backups that need it."
   `);
 
   await there.write(k2);
@@ -153,7 +153,7 @@ test('rows that do not open are counted and left until they are destroyed', asyn
       k2  1 linked key
       k1  1 linked key
     Running processes reseal everything under k2 within minutes. What stays does not open.
-    Remove a key once every process runs with this list, and keep it with the backups that need it."
+    Remove a key once every process runs with this list: requests that wait since before become void. Keep it with the backups that need it."
   `);
 
   expect(await there.destroy('k1')).toBe('Rows destroyed under k1: 1. Their owners must connect again.');
