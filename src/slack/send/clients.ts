@@ -62,6 +62,7 @@ export function createClients(options: ClientOptions) {
 class CheckedClient extends WebClient {
   readonly #options: ClientOptions;
   readonly #tenant: string;
+  readonly #isRetried: boolean;
 
   constructor(options: ClientOptions, token: string, tenant: string, own: WebClientOptions) {
     super(token, {
@@ -74,23 +75,28 @@ class CheckedClient extends WebClient {
     });
     this.#options = options;
     this.#tenant = tenant;
+    this.#isRetried = own.retryConfig?.retries !== 0;
   }
 
   override async apiCall(method: string, content: Record<string, unknown> = {}): Promise<WebAPICallResult> {
     const { egress, onCall, sendNativeBlocks } = this.#options;
     return sendNativeBlocks({ tenant: this.#tenant, method }, content, (sent) => {
       egress.check('slack', sent, method);
-      const call = async () => super.apiCall(method, redactDoubtful(sent)).catch(throwNamed);
+      const call = async () =>
+        super.apiCall(method, redactDoubtful(sent)).catch((cause) => this.#throwNamed(cause));
       return observeCall(onCall, method, call);
     });
   }
-}
 
-/** Slack's client leaves unnamed what it cannot read: a page in the place of JSON, a cut answer, a 429 without a pause. */
-function throwNamed(cause: unknown): never {
-  if (toSlackFailure(cause) instanceof SlackFailure) throw cause;
-  const isLimit = cause instanceof Error && cause.message.startsWith('Retry header');
-  throw new SlackFailure(isLimit ? 'ratelimited' : 'no_answer', { cause });
+  /** Slack's client leaves unnamed what it cannot read: a page in the place of JSON, a cut answer, a 429 without a pause. */
+  #throwNamed(cause: unknown): never {
+    const failure = toSlackFailure(cause);
+    // The try before this one may have been sent.
+    const isUnclear = this.#isRetried && failure instanceof SlackFailure && failure.code === 'not_sent';
+    if (failure instanceof SlackFailure && !isUnclear) throw cause;
+    const isLimit = cause instanceof Error && cause.message.startsWith('Retry header');
+    throw new SlackFailure(isLimit ? 'ratelimited' : 'no_answer', { cause });
+  }
 }
 
 async function observeCall<Result>(

@@ -10,6 +10,7 @@ import {
   createLibraryLog,
   createResponseUrls,
   isSlackAddress,
+  toSlackFailure,
 } from '../../../src/slack/send/clients.ts';
 import { createEgress } from '../../../src/slack/send/egress.ts';
 import type { SendNativeBlocks } from '../../../src/slack/send/native-blocks.ts';
@@ -324,4 +325,24 @@ test('a secret across two pieces of a file is blocked', () => {
     expect(() => check(Buffer.from(`${secret.slice(9)}\n2,200`))).toThrow(SecretLeakBlocked);
   });
   findStopped('file');
+});
+
+test('what is tried twice may have been sent, although the second connection is refused', async () => {
+  const server = createServer(({ socket }) => {
+    server.close();
+    socket.resetAndDestroy();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const clients = createClients({
+    apiUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`,
+    logger: createLibraryLog(log),
+    egress,
+    sendNativeBlocks: (_way, content, send) => send(content),
+  });
+  const post = (kind: 'interactive' | 'job') =>
+    clients[kind](new Secret('xoxb-test'), 'T1')
+      .chat.postMessage({ channel: 'C1', text: 'fine' })
+      .catch(toSlackFailure);
+  await expect(post('interactive')).resolves.toMatchObject({ code: 'no_answer' });
+  await expect(post('job')).resolves.toMatchObject({ code: 'not_sent' });
 });
