@@ -164,10 +164,11 @@ export async function resolveFirst(
   kind: NamedKind,
   words: readonly string[],
   { names, person }: Context,
+  isQuoted = false,
 ): Promise<{ readonly id: string; readonly others: readonly string[] }> {
   const first = { name: words[0] ?? '', id: words[0] ?? '', others: words.slice(1) };
   if (looksLikeId(first.name)) return { ...first, id: await names.resolve(person, kind, first.name) };
-  const readings = words.slice(0, mostNameWords).map(async (_, nth) => {
+  const readings = words.slice(0, isQuoted ? 1 : mostNameWords).map(async (_, nth) => {
     const name = words.slice(0, nth + 1).join(' ');
     return { name, id: await names.resolve(person, kind, name), others: words.slice(nth + 1) };
   });
@@ -176,7 +177,7 @@ export async function resolveFirst(
   const other = found.find(({ id }) => id !== one.id);
   if (other === undefined) return one;
   const both = [one, other].map(({ name, id }) => `${formatCode(name, 60)} (${formatCode(id, 60)})`);
-  throw new UserError(`This can mean ${both.join(' or ')}.`, 'Type the ID instead of the name.');
+  throw new UserError(`This can mean ${both.join(' or ')}.`, 'Put the name in quotes, or type the ID.');
 }
 
 const mostNameWords = 6;

@@ -136,6 +136,14 @@ test('a name of several words is found without quotes, and an id before it', asy
   const refused = await alice.waitForModal(/checkout \(305\)/u);
   expect(readStable(refused)).toMatchSnapshot('two names');
   await alice.closeModal();
+  for (const [quoted, id] of [
+    ['"checkout" v2', '305'],
+    ['"checkout v2" 12', '304'],
+  ] as const) {
+    await openForm(`variable ${quoted}`, 'variables:submit');
+    await alice.waitForModal(({ state }) => JSON.stringify(state).includes(`"${id}"`));
+    await alice.closeModal();
+  }
   await ask(bob, 'name script 305 none');
 });
 

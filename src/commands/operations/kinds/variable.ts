@@ -200,7 +200,7 @@ const variableCommand: Command = {
     const named = find(first);
     const { id: scriptId, others } = named
       ? { id: named.scriptId, others: words.list.slice(1) }
-      : await resolveFirst('script', words.list, context);
+      : await resolveFirst('script', words.list, context, words.quoted?.[0]);
     const [variable] = others;
     if (others.length > (named ? 0 : 1))
       throw new UserError(
