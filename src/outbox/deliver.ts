@@ -408,10 +408,8 @@ async function backOff(
   await tryAgain(delivery, at, { ...change, attempts: attempts + 1 });
 }
 
-interface End extends Pick<Partial<Ended<never>>, 'reason' | 'code' | 'reference'> {
+interface End extends Partial<Posted & Pick<Ended<never>, 'reason' | 'code' | 'reference'>> {
   readonly state: 'sent' | 'unknown' | 'dead';
-  readonly channel?: string;
-  readonly ts?: string;
 }
 
 /** Ends a message, once: what follows from it commits with it. */

@@ -120,8 +120,7 @@ export function readPlaceCode(code: string | undefined): 'outside' | 'archived' 
 
 /** Whether the same call works once somebody has changed the installation, the plan or a setting. */
 export function canBeLifted(code: string): boolean {
-  const meaning = readCode(code);
-  return meaning === 'lift' || meaning === 'lacking';
+  return ['lift', 'lacking'].includes(readCode(code));
 }
 
 /** What an admin of Slack does about a code that somebody can lift. */

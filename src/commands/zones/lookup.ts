@@ -106,8 +106,7 @@ export async function lookUpZone(typed: string, context: Context): Promise<ZoneL
   if (found.kind !== 'none') return found;
   const name = typed.normalize('NFKC').replace(beforeName, '').replace(behindName, '');
   if (name !== '' && name !== found.typed) return lookUpZone(name, context);
-  const rest = typed.split(/[\s,]+/u).filter((word) => !isPlainWord(word));
-  const [only = '', ...others] = rest;
+  const [only = '', ...others] = typed.split(/[\s,]+/u).filter((word) => !isPlainWord(word));
   const isNamed = others.length === 0 && found.near.some((one) => one.toLowerCase() === only.toLowerCase());
   return isNamed ? lookUpName(only, context) : found;
 }
