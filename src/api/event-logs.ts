@@ -73,6 +73,10 @@ const maxRefusalLength = 65_536;
 const documentStart = /^\s*[{<]/u;
 const separator = /\S\s*[,;\t\n]|^\s*\[\s*[[{]/u;
 
+/** Neither a word nor a sentence: events have times, and names of columns more separators than spaces. */
+const isTable = (text: string): boolean =>
+  separator.test(text) && (/\d/u.test(text) || text.split(' ').length <= text.split(/[,;\t]/u).length);
+
 async function readFileReply(reply: Reply) {
   const { headers } = reply;
   const contentType = headers.get('content-type') ?? 'application/octet-stream';
@@ -85,13 +89,13 @@ async function readFileReply(reply: Reply) {
   for (; !next.done; next = await chunks.next()) {
     held.push(next.value);
     text += decoder.decode(next.value, { stream: true });
-    if (text.length >= maxRefusalLength || (separator.test(text) && !documentStart.test(text))) break;
+    if (text.length >= maxRefusalLength || (isTable(text) && !documentStart.test(text))) break;
   }
   const refusal = next.done && documentStart.test(text) ? parseJson(text) : undefined;
   const isRefusal = readErrorBody(refusal).kind !== 'none';
-  // A document, a single word or nothing is not a table. The body of a 202 is not the file, which does not exist yet.
-  const isOther = documentStart.test(text) || (next.done && !separator.test(text.trim()));
-  if (isRefusal || isOther || reply.status === 202 || isHtml(contentType, text)) {
+  // A document or nothing is not a table. With 202 there is no file yet, with 206 and 207 perhaps a part.
+  const isOther = documentStart.test(text) || (next.done && !isTable(text.trim()));
+  if (isRefusal || isOther || [202, 206, 207].includes(reply.status) || isHtml(contentType, text)) {
     await chunks.return();
     if (isRefusal) throw reply.wrongShape(refusal);
     throw reply.error(reply.status === 200 && text.trim() === '' ? 'empty' : 'unexpected');

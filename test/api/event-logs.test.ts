@@ -79,6 +79,9 @@ test.each<[string, number, string, string]>([
   ['a web page', 200, '<!DOCTYPE html><p>Sign in', 'text/html'],
   ['a file that is not made yet', 202, '', 'text/csv'],
   ['a redirect', 302, '', 'text/csv'],
+  ['a part of the file', 206, 'time,ip\n2026-11-20T11:00:00Z,203.0.113.7\n', 'text/csv'],
+  ['a sentence', 200, 'Your request was queued, try again later.', 'text/plain'],
+  ['a sentence in two lines', 200, 'Service unavailable\nPlease try again\n', 'text/csv'],
   ...[
     '[]',
     '{}',
