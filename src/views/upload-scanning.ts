@@ -18,8 +18,7 @@ export interface Scanning {
 
 export function renderScanning({ id, name, metrics, asOf }: Scanning): Message {
   const { unknownOverview, totalFilesScanned: scanned } = metrics;
-  const today = toUtcDay(asOf);
-  const reported = metrics.days.filter(({ day = today }) => day <= today);
+  const reported = metrics.days.filter(({ day = '' }) => day <= toUtcDay(asOf));
   const ahead = metrics.days.length - reported.length;
   const days = listDays(reported);
   const totals = describeTotals(metrics, days);

@@ -90,22 +90,18 @@ export function describeVolumeConsequences(shown: VolumeShown): string {
     shown.summary === 'unreadable'
       ? 'The app’s size and cost could not be read.'
       : `All volumes of the app: ${size === undefined ? 'size not reported' : formatBytes(size * 1e9)} · ${cost === undefined ? 'cost not reported' : `cost ${formatNumber(cost)} a month`}`;
-  return `:warning: *Cannot be undone: there is no backup.* ${figures}\n${describeZones(shown, ['uses', 'use'], 'this app')}`;
+  return `:warning: *Cannot be undone: there is no backup.* ${figures}\n${describeZones(shown, 'uses this app', 'use this app')}`;
 }
 
 export function describeScriptConsequences(shown: AffectedZones): string {
-  return describeZones(shown, ['runs', 'run'], 'this script');
+  return describeZones(shown, 'runs this script', 'run this script');
 }
 
 const mostNamed = 8;
 
-function describeZones(
-  { zones, zonesTotal, zonesSkipped = 0 }: AffectedZones,
-  [one, many]: readonly [string, string],
-  what: string,
-): string {
+function describeZones({ zones, zonesTotal, zonesSkipped = 0 }: AffectedZones, one: string, many: string) {
   const left = zonesSkipped > 0 && `:warning: ${capitalize(describeSkipped(zonesSkipped))}.`;
-  if (zonesTotal === 0) return join([`No zone that the requester sees ${one} ${what}.`, left], ' ');
+  if (zonesTotal === 0) return join([`No zone that the requester sees ${one}.`, left], ' ');
   const names = zones
     .slice(0, mostNamed)
     .map(({ name, hostnames: [hostname = 'no hostname'], hostnamesTotal }) => {
@@ -113,7 +109,7 @@ function describeZones(
       return `*${escapeMrkdwn(name, 60) || 'unnamed'}* (${hosts})`;
     });
   const named = join([names.join(', '), andMore(zonesTotal - names.length)], ' ');
-  const found = `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)} ${what}: ${named}`;
+  const found = `*${pluralize(zonesTotal, 'zone')}* ${agree(zonesTotal, one, many)}: ${named}`;
   return join([found, left], '\n');
 }
 

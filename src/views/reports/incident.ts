@@ -423,10 +423,9 @@ function describeDamping({ damping: { open, close }, isEvent }: AlertCondition):
 function describeIncident(incident: Incident, current: Alert): string {
   const { kind, openedAt, closedAt, figures } = incident;
   const alert = { ...current, subject: figures.left ?? current.subject };
-  const { subject } = alert;
-  const { isEvent = false } = subject.condition;
+  const { isEvent = false } = alert.subject.condition;
   const who = listEverything(figures);
-  const begun = formatRunTime(openedAt, subject.timeZone);
+  const begun = formatRunTime(openedAt, alert.subject.timeZone);
   if (kind === 'unreadable')
     return `${begun}: ${closedAt ? `could not check for ${formatTime(openedAt, closedAt)}` : 'can’t check'}`;
   if (isEvent) return `${begun}: ${who}`;

@@ -40,16 +40,10 @@ const mostApps = 25;
 
 /** Reads the chosen apps, or those that (chosen) zones are linked to: the CDN has no list of apps. */
 async function readApps(account: AccountReads, chosen: readonly string[], zoneIds: readonly string[] = []) {
-  let ids = [...new Set(chosen)];
-  let skipped = 0;
-  if (ids.length === 0) {
-    const list = await account.pullZones.all();
-    const { zones } = list;
-    skipped = list.skipped;
-    const linking = zones.filter(({ id }) => zoneIds.length === 0 || zoneIds.includes(id));
-    ids = [...new Set(linking.flatMap(({ appId }) => appId ?? []))];
-    if (ids.length === 0 && skipped > 0) throw createNoneThereError(skipped);
-  }
+  const { zones, skipped } = chosen.length > 0 ? { zones: [], skipped: 0 } : await account.pullZones.all();
+  const linking = zones.filter(({ id }) => zoneIds.length === 0 || zoneIds.includes(id));
+  const ids = [...new Set([...chosen, ...linking.flatMap(({ appId }) => appId ?? [])])];
+  if (ids.length === 0 && skipped > 0) throw createNoneThereError(skipped);
   return { ...(await readEach(ids.slice(0, mostApps), account.apps.summary)), of: ids.length, skipped };
 }
 
@@ -81,17 +75,12 @@ const ofApps = {
 } as const;
 
 /** The set is open: a status that is not known is neither wrong nor fine. */
-const knownStatuses: ReadonlyMap<string, boolean> = new Map([
-  ['active', false],
-  ['progressing', false],
-  ['inactive', true],
-  ['failing', true],
-  ['suspended', true],
-]);
-
-function describeStatus(status: string): string {
-  if (status.toLowerCase() === 'unknown') return 'the CDN does not know its status';
-  return knownStatuses.has(status.toLowerCase()) ? status : `${status}, an unknown status`;
+function judgeStatus({ status = 'unknown' }: AppSummary): Pick<Judged, 'is' | 'isWrong'> {
+  if (/^(?:active|progressing)$/iu.test(status)) return { is: status, isWrong: false };
+  if (/^inactive$/iu.test(status) || isFailing({ status })) return { is: status, isWrong: true };
+  const isUnknown = status.toLowerCase() === 'unknown';
+  const is = isUnknown ? 'the CDN does not know its status' : `${status}, an unknown status`;
+  return { is, isWrong: undefined };
 }
 
 export const appStatus = defineCondition({
@@ -101,11 +90,7 @@ export const appStatus = defineCondition({
   words: /\b(?:apps?|containers?)\b/iu,
   damping: { open: [2, 2], close: 2 },
   describe: () => 'an app is not active',
-  check: (input) =>
-    checkApps(input, 'not active or progressing', ({ status = 'unknown' }) => ({
-      is: describeStatus(status),
-      isWrong: knownStatuses.get(status.toLowerCase()),
-    })),
+  check: (input) => checkApps(input, 'not active or progressing', judgeStatus),
 });
 
 function judgeNumber(
